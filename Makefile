@@ -1,0 +1,78 @@
+# Each target does its own set-up; set-up done once is not done again.
+# ARGS goes to pytest: make test ARGS='-k scope -x'
+
+BIN := .venv/bin
+READY := .venv/.ready
+NODE_READY := node_modules/.ready
+WITH_NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
+
+step = @printf '\n== %s ==\n' '$(1)'
+
+.DEFAULT_GOAL := help
+# The order of `check` is the order a person wants to read: tests last.
+.NOTPARALLEL:
+.PHONY: help setup chromium demo test fast browser check fmt fmt-check lint types layers shims lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## virtual environment with pinned dependencies; leaves .venv/bin/pagebridge
+
+$(READY): pyproject.toml constraints.txt
+	@sh scripts/make_venv.sh .venv
+	@touch $@
+
+$(NODE_READY): package.json package-lock.json | $(READY)
+	@echo "Installing the npm packages into node_modules." >&2
+	@$(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2
+	@touch $@
+
+chromium:
+	@sh scripts/ensure_chromium.sh
+
+demo: $(READY) chromium ## an agent lists and calls the tools of the example shop
+	@$(BIN)/python examples/demo.py
+
+test: $(READY) chromium ## all tests
+	$(call step,tests: pytest)
+	@$(BIN)/pytest tests $(ARGS)
+
+fast: $(READY) ## the tests that need no browser
+	@$(BIN)/pytest tests/pure tests/wire $(ARGS)
+
+browser: $(READY) chromium ## the tests in a real Chromium
+	@$(BIN)/pytest tests/browser tests/e2e $(ARGS)
+
+check: fmt-check lint types layers shims test ## everything that must hold before a change lands
+
+fmt: $(READY) ## format the Python code and sort its imports
+	@$(BIN)/ruff check --select I --fix
+	@$(BIN)/ruff format
+
+fmt-check: $(READY)
+	$(call step,format: ruff format)
+	@$(BIN)/ruff format --check
+
+lint: $(READY) ## ruff
+	$(call step,lint: ruff check)
+	@$(BIN)/ruff check
+
+types: $(READY) ## pyright; strict for the package
+	$(call step,types: pyright)
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+layers: $(READY) ## import-linter: a floor imports only from floors below it
+	$(call step,layers: import-linter)
+	@$(BIN)/lint-imports --no-logo
+
+shims: $(NODE_READY) ## tsc over the JavaScript that runs in pages
+	$(call step,shims: tsc)
+	@$(WITH_NODE) node_modules/.bin/tsc --project tsconfig.json
+	@echo "No errors."
+
+lock: ## resolve all dependencies anew and pin them
+	@sh scripts/lock.sh
+
+clean: ## remove what the targets above have made
+	rm -rf .venv node_modules build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,216 @@
+"""Every way in which the bridge can fail, as one tree.
+
+An error names a state, says who must act, and carries the facts. `code` is the stable word that an agent
+reads; `dispatched` says whether page code may have run. A call ends in one outcome: without an error it is
+`completed`; an error's own is `rejected` (nothing ran), `failed` (it ran and threw) or `unknown` (it was
+dispatched, and its answer is lost).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+class BridgeError(Exception):
+    """Root of the tree. `str(error)` is one readable sentence that says what to do next."""
+
+    code: ClassVar[str] = "internal"
+    dispatched: bool = False
+
+    @property
+    def outcome(self) -> str:
+        return "unknown" if self.dispatched else "rejected"
+
+    def facts(self) -> dict[str, Any]:
+        """What a program may want to know beside the sentence: JSON values only."""
+        return {}
+
+
+class UsageError(BridgeError):
+    """The person at the command line, or the agent, asked for something that cannot be."""
+
+    code = "usage"
+
+
+# The browser and the link to it
+
+
+class BrowserGone(BridgeError):
+    """There is no browser to ask: it ended, or the link to it did."""
+
+    code = "browser_gone"
+
+
+class ConnectionLost(BrowserGone):
+    """The link ended. Each waiter gets an error of its own."""
+
+    def __init__(self, reason: str, *, close_code: int | None = None) -> None:
+        super().__init__(f"The connection to the browser ended: {reason}")
+        self.reason = reason
+        self.close_code = close_code
+
+
+class BrowserFailedToStart(BrowserGone):
+    """Chromium could not be started, or no running one could be reached."""
+
+    def __init__(self, message: str, *, stderr_tail: str = "") -> None:
+        super().__init__(f"{message}\n{stderr_tail}" if stderr_tail else message)
+        self.stderr_tail = stderr_tail
+
+
+class BrowserStarting(BridgeError):
+    """The browser is not up yet, and the time of this call is over."""
+
+    code = "browser_starting"
+
+
+class CommandFailed(BridgeError):
+    """Chromium refused a CDP command, or answered it in a form that cannot be read."""
+
+    code = "command_failed"
+
+    def __init__(self, method: str, reason: str, *, error_code: int | None = None) -> None:
+        super().__init__(f"Chromium refused {method}: {reason}")
+        self.method = method
+        self.reason = reason
+        self.error_code = error_code
+
+
+# Pages
+
+
+class PageNotFound(BridgeError):
+    """No open page has that handle."""
+
+    code = "page_gone"
+
+    def __init__(self, page: str, known: Sequence[str]) -> None:
+        pages = f"Open pages: {', '.join(known)}" if known else "No page is open; use open_page"
+        super().__init__(f"There is no page {page!r}. {pages}.")
+
+
+class NavigationFailed(BridgeError):
+    """The browser could not go there; `reason` is Chromium's own word."""
+
+    code = "navigation_failed"
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"Could not open {url}: {reason}. Check the address, then try again.")
+
+
+class PageGone(BridgeError):
+    """The document went away first; nothing is known about side effects once a call was dispatched."""
+
+    code = "page_gone"
+
+
+class PageCrashed(PageGone):
+    """The renderer of the page ended."""
+
+    code = "page_crashed"
+
+
+class NavigatedDuringCall(PageGone):
+    """The document ended while its tool ran."""
+
+    code = "navigated_during_call"
+    dispatched = True
+
+
+class PageUnresponsive(BridgeError):
+    """The page's main thread does not answer."""
+
+    code = "timed_out"
+
+    def __init__(self, page: str, seconds: float) -> None:
+        super().__init__(
+            f"Page {page} did not answer within {seconds:g} s: its scripts are busy, or its listener for "
+            "devtoolstooldiscovery does not end. Try again later, or reload it with navigate_page."
+        )
+
+
+# Calls: nothing ran
+
+
+class CallRejected(BridgeError):
+    """Nothing ran, so the call may be sent again once its reason is mended."""
+
+
+class ToolNotFound(CallRejected):
+    code = "tool_not_found"
+
+
+class ToolAmbiguous(CallRejected):
+    code = "tool_ambiguous"
+
+
+class ToolStale(CallRejected):
+    code = "tool_stale"
+
+
+class OriginChanged(CallRejected):
+    code = "origin_changed"
+
+
+class SchemaUnusable(CallRejected):
+    code = "schema_unusable"
+
+
+@dataclass(frozen=True)
+class ArgumentFault:
+    """One place where arguments do not fit: a JSON Pointer and what was expected there."""
+
+    pointer: str
+    expected: str
+
+
+class ArgumentsInvalid(CallRejected):
+    code = "arguments_invalid"
+
+    def __init__(self, message: str, faults: Sequence[ArgumentFault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+    def facts(self) -> dict[str, Any]:
+        return {"faults": [{"pointer": fault.pointer, "expected": fault.expected} for fault in self.faults]}
+
+
+# Calls: it ran and failed
+
+
+class CallTimedOut(BridgeError):
+    """The deadline passed. Where page code ran, it may be running still."""
+
+    code = "timed_out"
+
+    def __init__(self, what: str, seconds: float, *, dispatched: bool) -> None:
+        advice = (
+            "It may have done its work, or be at it still: look at the page before you call again."
+            if dispatched
+            else "Nothing ran; try again, or give it more time with timeout_seconds."
+        )
+        super().__init__(f"{what} did not end within {seconds:g} s. {advice}")
+        self.seconds = seconds
+        self.dispatched = dispatched
+
+
+class CallFailed(BridgeError):
+    dispatched = True
+
+    @property
+    def outcome(self) -> str:
+        return "failed"
+
+
+class PageThrew(CallFailed):
+    """The tool threw, or its promise was rejected."""
+
+    code = "tool_threw"
+
+    def __init__(self, message: str, *, stack: str = "") -> None:
+        super().__init__(message)
+        self.stack = stack
+
+
+class ResultTooLarge(CallFailed):
+    code = "result_too_large"

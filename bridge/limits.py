@@ -1,0 +1,74 @@
+"""Every bound in the bridge, in one place. Names carry their units; each is a default a caller may override."""
+
+from typing import Final
+
+# wire
+CDP_MESSAGE_BYTES: Final = 256 * 1024 * 1024
+MCP_LINE_BYTES: Final = 16 * 1024 * 1024
+WEBSOCKET_QUEUE_MESSAGES: Final = 256
+"""The reader drains at once, so this only absorbs a burst."""
+
+# browser
+CONNECT_SECONDS: Final = 10.0
+HANDSHAKE_SECONDS: Final = 60.0
+"""Longer, because a person may have to find and click Chrome's "Allow"."""
+HTTP_BODY_BYTES: Final = 64 * 1024
+START_SECONDS: Final = 30.0
+CLOSE_SECONDS: Final = 1.0
+"""Every clean-up is bounded by this, also the browser's own way out before it is killed."""
+TERMINATE_SECONDS: Final = 0.5
+"""How long a browser that did not end by itself has after SIGTERM."""
+STDERR_TAIL_CHARS: Final = 4096
+SMALL_SHM_BYTES: Final = 64 * 1024 * 1024
+"""Docker's default. A Chromium that fills /dev/shm crashes its pages."""
+
+# page
+ATTACH_SECONDS: Final = 2.0
+"""How long the pages that a browser has already may take to attach; one that hangs does not hold up the others."""
+PAGE_ANSWER_SECONDS: Final = 5.0
+"""How long a page's main thread may be busy before we say that it does not answer."""
+ASKED_SECONDS: Final = 1.0
+"""How long a list of pages waits for those that have just loaded to say which tools they have."""
+LOAD_SECONDS: Final = 10.0
+"""How long an answer waits for a page to finish loading before it says what there is so far."""
+NAVIGATION_SECONDS: Final = 30.0
+
+# tools
+GROUPS_PER_PAGE: Final = 20
+TOOLS_PER_PAGE: Final = 200
+TOOLS_PER_LISTING: Final = 25
+NAME_CHARS: Final = 128
+DESCRIPTION_CHARS: Final = 1000
+SCHEMA_CHARS: Final = 64 * 1024
+SCHEMA_DEPTH: Final = 32
+SCHEMA_SUBSCHEMAS: Final = 2000
+SCHEMA_REF_PATHS: Final = 10_000
+SCHEMA_ENUM_VALUES: Final = 10_000
+SCHEMA_PATTERNS: Final = 100
+PATTERN_CHARS: Final = 1000
+PATTERN_BYTES: Final = 512 * 1024
+"""Memory of one compiled pattern."""
+SCHEMA_STEPS: Final = 100_000
+"""Work of checking one value, about 2 µs each: enough for arguments of the full size against a plain schema."""
+
+# calls
+CALL_SECONDS: Final = 30.0
+CALL_SECONDS_MAX: Final = 600.0
+NUMBER_CHARS: Final = 309
+"""Digits of the largest integer that is a number in JavaScript."""
+ARGUMENT_BYTES: Final = 256 * 1024
+ARGUMENT_DEPTH: Final = 64
+FAULTS_SHOWN: Final = 5
+SHOWN_CHARS: Final = 100
+"""Of one value in an error."""
+RESULT_CHARS: Final = 64 * 1024 * 1024
+"""Applied in the page, before anything is sent."""
+RESULT_DEPTH: Final = 64
+INLINE_BYTES: Final = 50 * 1024
+INLINE_LINES: Final = 2000
+SPILL_BYTES: Final = 256 * 1024 * 1024
+"""Of all kept results together; beyond it the oldest goes."""
+
+# serve
+LAST_ANSWERS_SECONDS: Final = 1.0
+"""How long requests that were already read may go on after stdin's end."""

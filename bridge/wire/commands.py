@@ -1,0 +1,190 @@
+"""The one importer of PyCDP: its commands and events, and those that are newer than it.
+
+PyCDP (on PyPI: chrome-devtools-protocol) writes a command as a generator that yields `{method, params}` and
+is sent the result. What it lacks is written here in the same way. What it cannot read becomes a `RawEvent`.
+"""
+
+import logging
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Final, Self, TypeVar
+
+from cdp import browser, dom_debugger, inspector, page, runtime, target
+
+from bridge.wire.router import Json, RawEvent
+
+__all__ = [
+    "Command",
+    "ContextCreated",
+    "ContextDestroyed",
+    "Event",
+    "browser",
+    "dom_debugger",
+    "evaluate_in",
+    "finish_command",
+    "inspector",
+    "navigation_history",
+    "page",
+    "parse_event",
+    "runtime",
+    "set_auto_attach",
+    "set_discover_targets",
+    "target",
+]
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+Command = Generator[Json, Json, Any]
+Event = Any
+"""A PyCDP event class, one of the classes below, or `RawEvent`."""
+
+_UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What parsers raise on a field or an enum value that they do not know, or on a number without end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCreated:
+    """Runtime.executionContextCreated, with the `uniqueId` that PyCDP drops.
+
+    `origin` is the realm's own; `://` stands for an opaque one. `is_default`: it is a frame's main world.
+    """
+
+    unique_id: str
+    origin: str
+    frame_id: str
+    is_default: bool
+
+    @classmethod
+    def from_json(cls, params: Json) -> Self:
+        context: Json = params["context"]
+        aux: Json = context.get("auxData") or {}
+        return cls(
+            unique_id=str(context["uniqueId"]),
+            origin=str(context["origin"]),
+            frame_id=str(aux.get("frameId", "")),
+            is_default=aux.get("isDefault") is True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ContextDestroyed:
+    """Runtime.executionContextDestroyed, with the `executionContextUniqueId` that PyCDP drops."""
+
+    unique_id: str
+
+    @classmethod
+    def from_json(cls, params: Json) -> Self:
+        return cls(unique_id=str(params["executionContextUniqueId"]))
+
+
+_READERS: Final[dict[str, Callable[[Json], Event]]] = {
+    "Inspector.targetCrashed": inspector.TargetCrashed.from_json,
+    "Page.domContentEventFired": page.DomContentEventFired.from_json,
+    "Page.frameDetached": page.FrameDetached.from_json,
+    "Page.frameNavigated": page.FrameNavigated.from_json,
+    "Page.frameStartedLoading": page.FrameStartedLoading.from_json,
+    "Page.frameStoppedLoading": page.FrameStoppedLoading.from_json,
+    "Page.loadEventFired": page.LoadEventFired.from_json,
+    "Page.navigatedWithinDocument": page.NavigatedWithinDocument.from_json,
+    "Runtime.executionContextCreated": ContextCreated.from_json,
+    "Runtime.executionContextDestroyed": ContextDestroyed.from_json,
+    "Runtime.executionContextsCleared": runtime.ExecutionContextsCleared.from_json,
+    "Target.attachedToTarget": target.AttachedToTarget.from_json,
+    "Target.detachedFromTarget": target.DetachedFromTarget.from_json,
+    "Target.targetInfoChanged": target.TargetInfoChanged.from_json,
+}
+"""The events that somebody here acts on. The others are not worth reading, and some of PyCDP's warn when read."""
+
+
+def parse_event(raw: RawEvent) -> Event:
+    """Read an event as PyCDP's class or one of ours; one that nobody reads, or nobody can, stays a `RawEvent`."""
+    reader = _READERS.get(raw.method)
+    if reader is None:
+        return raw
+    try:
+        return reader(raw.params)
+    except _UNREADABLE as error:
+        logger.debug("event %s stays raw: %r", raw.method, error)
+        return raw
+
+
+def finish_command(command: Generator[Json, Json, Result], result: Json) -> Result:
+    """Send a command its result and return what it makes of it.
+
+    Raises:
+        ValueError: the result lacks something that the command needs.
+    """
+    try:
+        command.send(result)
+    except StopIteration as stop:
+        return stop.value
+    except _UNREADABLE as error:
+        raise ValueError(f"its answer cannot be read ({error!r})") from error
+    raise ValueError("its answer was not expected")
+
+
+def evaluate_in(
+    unique_context_id: str,
+    expression: str,
+    *,
+    object_group: str | None = None,
+    return_by_value: bool = False,
+    await_promise: bool = False,
+) -> Generator[Json, Json, tuple[runtime.RemoteObject, runtime.ExceptionDetails | None]]:
+    """Runtime.evaluate bound to one realm: the check and the run are one step inside V8.
+
+    A numeric `contextId` would run on whatever document has that number by now, even of another origin.
+    """
+    params: Json = {
+        "expression": expression,
+        "uniqueContextId": unique_context_id,
+        "returnByValue": return_by_value,
+        "awaitPromise": await_promise,
+        "silent": True,
+    }
+    if object_group is not None:
+        params["objectGroup"] = object_group
+    result = yield {"method": "Runtime.evaluate", "params": params}
+    details = result.get("exceptionDetails")
+    return (
+        runtime.RemoteObject.from_json(result["result"]),
+        runtime.ExceptionDetails.from_json(details) if details is not None else None,
+    )
+
+
+def navigation_history() -> Generator[Json, Json, tuple[int, list[int]]]:
+    """Page.getNavigationHistory: where we are, and the ids of all entries.
+
+    PyCDP's own fails on transition types that came after it.
+    """
+    result = yield {"method": "Page.getNavigationHistory", "params": {}}
+    return int(result["currentIndex"]), [int(entry["id"]) for entry in result["entries"]]
+
+
+def set_discover_targets(*, only_types: tuple[str, ...]) -> Generator[Json, Json, None]:
+    """Target.setDiscoverTargets with a `filter`: news of these types only."""
+    yield {
+        "method": "Target.setDiscoverTargets",
+        "params": {"discover": True, "filter": _only(only_types)},
+    }
+
+
+def set_auto_attach(
+    *, wait_for_debugger_on_start: bool, only_types: tuple[str, ...], on: bool = True
+) -> Generator[Json, Json, None]:
+    """Target.setAutoAttach in flat mode with a `filter`: targets of other types are left alone."""
+    yield {
+        "method": "Target.setAutoAttach",
+        "params": {
+            "autoAttach": on,
+            "waitForDebuggerOnStart": wait_for_debugger_on_start,
+            "flatten": True,
+            "filter": _only(only_types),
+        },
+    }
+
+
+def _only(types: tuple[str, ...]) -> list[Json]:
+    """A target filter: the first entry that matches decides."""
+    return [*({"type": name} for name in types), {"exclude": True}]

@@ -1,0 +1,125 @@
+"""One Chromium, launched by us or running already, and the link to it."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import trio
+
+from bridge import limits
+from bridge.browser.endpoint import find_endpoint
+from bridge.browser.process import LaunchOptions, open_process
+from bridge.browser.targets import OURS, Change, TargetTable, TargetView
+from bridge.errors import BridgeError, BrowserFailedToStart, ConnectionLost
+from bridge.wire.commands import Event, browser, runtime, set_auto_attach, set_discover_targets, target
+from bridge.wire.connection import Connection, open_connection
+from bridge.wire.transports import open_websocket
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachOptions:
+    """A running browser: `where` is an http, https, ws or wss address or a profile folder."""
+
+    where: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Browser:
+    """The browser's own session. Made by `open_browser`."""
+
+    def __init__(self, connection: Connection, product: str, *, ours: bool) -> None:
+        self.connection = connection
+        self.product = product
+        """Name and version as the browser gives them, such as `Chrome/156.0.8078.108`."""
+        self.ours = ours
+        """We launched it, so it ends with us."""
+        self._targets = TargetTable()
+        self._on_change: Callable[[Change], None] | None = None
+
+    async def attach_to_pages(self, on_change: Callable[[Change], None]) -> None:
+        """Attach to every page there is and to come; `on_change` must neither block nor raise."""
+        self._on_change = on_change
+        self.connection.listen(None, self._on_event)
+        await self.connection.run(set_discover_targets(only_types=OURS))
+        await self.connection.run(set_auto_attach(wait_for_debugger_on_start=True, only_types=OURS))
+
+    def _on_event(self, event: Event) -> None:
+        self._tell(self._targets.apply(event))
+
+    def _tell(self, change: Change | None) -> None:
+        if change is not None and self._on_change is not None:
+            self._on_change(change)
+
+    async def refresh(self) -> None:
+        """Ask for titles now: Chromium tells of a new one some time after the page has loaded."""
+        for info in await self.connection.run(target.get_targets()):
+            self._tell(self._targets.refresh(info))
+
+    def leave_alone(self, view: TargetView) -> None:
+        """Let a target that is not for us go on, and detach from it."""
+        self.connection.send_nowait(runtime.run_if_waiting_for_debugger(), view.session_id)
+        self.connection.send_nowait(target.detach_from_target(session_id=target.SessionID(view.session_id)))
+
+    async def create_target(self) -> str:
+        """Open an empty tab, behind the others where a person may be using them; return its target id."""
+        return await self.connection.run(target.create_target("about:blank", background=not self.ours))
+
+    async def close_target(self, target_id: str) -> None:
+        """Close a tab, whatever state its page is in."""
+        await self.connection.run(target.close_target(target.TargetID(target_id)))
+
+
+@asynccontextmanager
+async def open_browser(options: LaunchOptions | AttachOptions) -> AsyncGenerator[Browser]:
+    """Launch a browser, or attach to a running one, for the length of the block.
+
+    A browser that we launched ends with the block; one that we attached to never does.
+
+    Raises:
+        BrowserFailedToStart: with what to do about it.
+    """
+    match options:
+        case LaunchOptions():
+            async with _launch(options) as opened:
+                yield opened
+        case AttachOptions():
+            endpoint = await find_endpoint(options.where, options.headers)
+            async with (
+                open_websocket(endpoint.url, endpoint.headers) as transport,
+                open_connection(transport) as connection,
+            ):
+                yield Browser(connection, await _greet(connection), ours=False)
+
+
+@asynccontextmanager
+async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
+    async with open_process(options) as process, open_connection(process.transport) as connection:
+        try:
+            product = await _greet(connection)
+        except ConnectionLost as lost:
+            raise await process.failure() from lost
+        try:
+            yield Browser(connection, product, ours=True)
+        finally:
+            with trio.move_on_after(limits.CLOSE_SECONDS, shield=True):
+                await _say_goodbye(connection)
+
+
+async def _greet(connection: Connection) -> str:
+    """The first exchange: proves that a browser listens. A debugging prompt may hold it for long."""
+    try:
+        with trio.fail_after(limits.START_SECONDS):
+            _, product, *_ = await connection.run(browser.get_version())
+    except trio.TooSlowError as error:
+        raise BrowserFailedToStart(f"The browser did not answer within {limits.START_SECONDS:g} s.") from error
+    return product
+
+
+async def _say_goodbye(connection: Connection) -> None:
+    try:
+        await connection.run(browser.close())
+    except BridgeError as error:
+        logger.debug("the browser was gone before it was asked to close: %s", error)

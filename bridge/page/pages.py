@@ -1,0 +1,141 @@
+"""Every page of one browser, by handle."""
+
+import logging
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, suppress
+
+import trio
+
+from bridge import limits
+from bridge.browser.browser import Browser
+from bridge.browser.targets import Attached, Change, Changed, Detached, TargetView
+from bridge.errors import BridgeError, CommandFailed, NavigationFailed, PageGone, PageNotFound
+from bridge.page.lifecycle import Stage
+from bridge.page.session import Page, PageHandle, PageObserver
+from bridge.wire.connection import Session
+from bridge.wire.nursery import open_background
+
+logger = logging.getLogger(__name__)
+
+
+class Pages:
+    """The open pages, in the order in which we met them. Made by `open_pages`."""
+
+    def __init__(self, browser: Browser, nursery: trio.Nursery, observer: PageObserver) -> None:
+        self._browser = browser
+        self._nursery = nursery
+        self._observer = observer
+        self._by_handle: dict[PageHandle, Page] = {}
+        self._minted = 0
+        self._arrived = trio.Event()
+        self.unused: Page | None = None
+        """The empty page that a launched browser starts with, until somebody goes somewhere with it."""
+
+    def __iter__(self) -> Iterator[Page]:
+        return iter(list(self._by_handle.values()))
+
+    def find(self, handle: str) -> Page:
+        """Raises PageNotFound."""
+        page = self._by_handle.get(PageHandle(handle))
+        if page is None:
+            raise PageNotFound(handle, list(self._by_handle))
+        return page
+
+    async def refresh(self) -> None:
+        """Bring the titles of all pages up to date."""
+        await self._browser.refresh()
+
+    async def open(self, url: str) -> Page:
+        """Open a page and go to `url`; the browser's own empty page is used first.
+
+        Raises:
+            NavigationFailed: the browser could not go there; the page is closed again.
+        """
+        page, self.unused = self.unused, None
+        if page is None or page.why_gone() is not None or page.url != "about:blank":
+            page = await self._open_empty()
+        try:
+            await page.navigate(url)
+        except NavigationFailed:
+            await self.close(page)
+            raise
+        return page
+
+    async def close(self, page: Page) -> None:
+        """Close a tab, and wait until it is gone.
+
+        Chromium forgets the request where a navigation is about to commit, so it is made anew after each one.
+        """
+        while page.stage is not Stage.GONE:
+            moves = page.moves
+            try:
+                await self._browser.close_target(page.target_id)
+            except CommandFailed as error:
+                logger.debug("page %s is closing already: %s", page.handle, error)
+            await page.wait_closed(moves)
+
+    async def _open_empty(self) -> Page:
+        target_id = await self._browser.create_target()
+        while True:
+            for page in self:
+                if page.target_id == target_id:
+                    return page
+            await self._arrived.wait()
+
+    def on_change(self, change: Change) -> None:
+        """Take in what the browser says of its targets."""
+        match change:
+            case Attached(view):
+                self._attach(view)
+            case Changed(view):
+                for page in self:
+                    if page.target_id == view.target_id:
+                        page.retitle(view)
+            case Detached(view):
+                self._detach(view)
+
+    def _attach(self, view: TargetView) -> None:
+        if view.is_left_alone:
+            self._browser.leave_alone(view)
+            return
+        self._minted += 1
+        handle = PageHandle(f"p{self._minted}")
+        page = Page(handle, Session(self._browser.connection, view.session_id), view, self._observer)
+        self._by_handle[handle] = page
+        self._arrived.set()
+        self._arrived = trio.Event()
+        self._nursery.start_soon(self._look_after, page)
+
+    def _detach(self, view: TargetView) -> None:
+        for page in self:
+            if page.target_id == view.target_id:
+                del self._by_handle[page.handle]
+                page.closed()
+                self._browser.connection.end_session(
+                    view.session_id, lambda: PageGone("The page was closed. Use list_pages to see what is open.")
+                )
+
+    async def _look_after(self, page: Page) -> None:
+        """Own one page from its attaching to its end."""
+        try:
+            await page.attach()
+        except BridgeError as error:
+            # Most likely it went away again; `_detach` or the lost link says so to whoever asks.
+            logger.debug("page %s was not attached: %s", page.handle, error)
+            return
+        await page.keep_discovered()
+
+
+@asynccontextmanager
+async def open_pages(browser: Browser, observer: PageObserver) -> AsyncGenerator[Pages]:
+    """Attach to the pages of `browser`, those there are and those to come."""
+    async with open_background() as nursery:
+        pages = Pages(browser, nursery, observer)
+        await browser.attach_to_pages(pages.on_change)
+        if browser.ours:
+            pages.unused = next(iter(pages), None)
+        with trio.move_on_after(limits.ATTACH_SECONDS):
+            for page in pages:
+                with suppress(PageGone):
+                    await page.wait_attached()
+        yield pages

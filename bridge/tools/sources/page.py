@@ -1,0 +1,116 @@
+"""The tools that pages define: from the answer of a document to tools, and from a call to the document."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from bridge.errors import BrowserGone, PageGone, PageThrew, ResultTooLarge, SchemaUnusable
+from bridge.limits import RESULT_CHARS
+from bridge.page.discovery import Discovery
+from bridge.page.frames import Realm
+from bridge.page.invocation import Ending
+from bridge.page.kit import NO_KIT
+from bridge.page.session import Page, RealmEnded
+from bridge.tools.registry import Registry
+from bridge.tools.schema import check_schema
+from bridge.tools.tool import PageTools, Tool, ToolGroup, ToolId
+
+
+class PageSource:
+    """Keeps the registry true to the pages. A `PageObserver`."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def discovered(self, page: Page, discovery: Discovery) -> None:
+        self._registry.publish(read_discovery(page.handle, discovery))
+
+    def left(self, page: Page) -> None:
+        self._registry.withdraw(page.handle)
+
+    async def run(self, page: Page, tools: PageTools, tool: Tool, arguments: dict[str, Any]) -> Ending:
+        """Run one tool of a snapshot; `arguments` were checked.
+
+        Raises:
+            RealmEnded: the snapshot is of the past; nothing ran.
+            PageThrew: the tool threw, or its promise was rejected.
+            ResultTooLarge: its result passes `limits.RESULT_CHARS`.
+            PageGone: the page navigated, crashed or was closed while it ran.
+        """
+        text = json.dumps(arguments, separators=(",", ":"))
+        try:
+            ending = await page.run_tool(tools.discovery, tool.id.group, tool.id.tool, text)
+        except (PageGone, BrowserGone) as error:
+            error.dispatched = True
+            raise
+        match ending.how:
+            case "completed":
+                return ending
+            case "failed":
+                raise PageThrew(_thrown(tool, ending), stack=ending.stack)
+            case "too large":
+                raise ResultTooLarge(
+                    f"Tool {tool.name!r} ran, and its result is larger than {RESULT_CHARS} characters. "
+                    "Ask it for less, if it takes arguments for that."
+                )
+            case _:
+                raise RealmEnded
+
+
+def _thrown(tool: Tool, ending: Ending) -> str:
+    what = f"{ending.name}: {ending.text}" if ending.kind == "error" else ending.text
+    return f"Tool {tool.name!r} ran and threw {what or 'an empty string'}"
+
+
+def no_tools(page: str, realm: Realm, reason: str) -> PageTools:
+    """What a document offers that is never asked."""
+    return PageTools(page, (), (f"No tools: {reason}.",), Discovery(realm, NO_KIT, 0, {}))
+
+
+def read_discovery(page: str, discovery: Discovery) -> PageTools:
+    """Turn the kit's answer into tools; what can't be used becomes a sentence in `problems`."""
+    groups: list[ToolGroup] = []
+    problems: list[str] = []
+    for number, given in enumerate(discovery.answer["groups"]):
+        name = str(given["name"])
+        tools = tuple(_read_tool(number, name, entry) for entry in given["tools"])
+        groups.append(ToolGroup(name, str(given["description"]), tools))
+        problems += _group_problems(number, given)
+        problems += (f"Tool {tool.name!r}: {tool.schema_problem}" for tool in tools if tool.schema_problem)
+    problems += (f"A listener for the event threw: {thrown}" for thrown in discovery.answer["thrown"])
+    if surplus := discovery.answer["surplus"]:
+        problems.append(f"{surplus} more answers came after the first {len(groups)} and were left out.")
+    return PageTools(page, tuple(groups), tuple(problems), discovery)
+
+
+def _read_tool(group: int, group_name: str, entry: dict[str, Any]) -> Tool:
+    text = str(entry["schema"])
+    schema = problem = None
+    try:
+        schema = check_schema(text)
+    except SchemaUnusable as error:
+        problem = str(error)
+    return Tool(
+        id=ToolId(group, int(entry["index"])),
+        name=str(entry["name"]),
+        description=str(entry["description"]),
+        schema_text=text,
+        schema=schema,
+        schema_problem=problem,
+        group=group_name,
+    )
+
+
+def _group_problems(number: int, given: dict[str, Any]) -> Iterator[str]:
+    label = f"Group {given['name']!r}" if given["name"] else f"Answer {number}"
+    for fault in given["faults"]:
+        where = label
+        if fault["tool"] >= 0:
+            where += f", tool {fault['tool']}"
+            where += f" ({fault['name']!r})" if fault["name"] is not None else ""
+        yield f"{where}: {fault['part']} must be {fault['expected']}, and is {fault['found']}."
+    for entry in given["tools"]:
+        if entry["cut"]:
+            yield f"{label}, tool {entry['name']!r}: its description of {entry['cut']} characters was cut."
+    if given["dropped"]:
+        yield f"{label}: {given['dropped']} tools were left out, because the page offers too many."

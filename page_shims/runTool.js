@@ -1,0 +1,30 @@
+// @ts-check
+/**
+ * Run one captured tool and describe how it ended. Never rejects.
+ * Runs: main world. The page's `execute` runs, with the object that it came on as `this`.
+ * @param {Natives} natives
+ * @param {CapturedTool} tool
+ * @param {string} argumentsText JSON
+ * @param {{chars: number, depth: number}} bounds
+ * @returns {Promise<Ending>}
+ */
+async function runTool(natives, tool, argumentsText, bounds) {
+  let value;
+  try {
+    value = await natives.apply(tool.execute, tool.owner, [natives.parse(argumentsText), {}]);
+  } catch (thrown) {
+    return describeThrown(natives, thrown, bounds);
+  }
+  try {
+    if (value === undefined) return { __proto__: null, how: 'completed', kind: 'none', text: '' };
+    if (typeof value === 'string') {
+      if (value.length > bounds.chars) throw 'too large';
+      const text = natives.apply(natives.wellFormed, value, []);
+      return { __proto__: null, how: 'completed', kind: 'string', text };
+    }
+    return { __proto__: null, how: 'completed', kind: 'json', text: encodeValue(natives, value, bounds) };
+  } catch (thrown) {
+    if (thrown === 'too large') return { __proto__: null, how: 'too large', kind: 'none', text: '' };
+    return describeThrown(natives, thrown, bounds);
+  }
+}

@@ -1,0 +1,145 @@
+"""Lifecycle, frames and targets: tables that change with events."""
+
+from itertools import product
+
+import pytest
+
+from bridge.browser.targets import Attached, Changed, Detached, TargetTable
+from bridge.page.frames import FrameId, FrameTable
+from bridge.page.lifecycle import NEXT, Signal, Stage
+from bridge.wire.commands import ContextCreated, ContextDestroyed, Event, inspector, page, parse_event, runtime
+from bridge.wire.router import Json, RawEvent, SessionId
+
+
+def test_every_pair_of_stage_and_signal_has_an_entry():
+    assert set(NEXT) == set(product(Stage, Signal))
+
+
+def test_nothing_brings_a_closed_page_back():
+    assert {NEXT[Stage.GONE, signal] for signal in Signal} == {Stage.GONE}
+
+
+def test_a_reload_brings_a_crashed_page_back():
+    stage = NEXT[Stage.LIVE, Signal.CRASHED]
+    for signal in (Signal.STARTED_LOADING, Signal.STOPPED_LOADING):
+        stage = NEXT[stage, signal]
+    assert stage is Stage.LIVE
+
+
+def created(unique_id: str, origin: str = "http://a.test", frame: str = "main", *, default: bool = True) -> Event:
+    return ContextCreated(unique_id, origin, frame, default)
+
+
+@pytest.fixture
+def frames() -> FrameTable:
+    return FrameTable(FrameId("main"), "about:blank")
+
+
+def test_a_realm_has_the_origin_of_its_context(frames: FrameTable):
+    assert frames.apply(created("1"))
+
+    assert frames.main_realm is not None
+    assert (frames.main_realm.origin, frames.main_realm.is_opaque) == ("http://a.test", False)
+
+
+def test_other_worlds_and_other_frames_are_not_the_pages_realm(frames: FrameTable):
+    assert not frames.apply(created("1", default=False))
+    assert not frames.apply(created("2", frame="child"))
+    assert frames.main_realm is None
+
+
+def test_a_document_that_comes_back_with_its_old_id_is_a_new_realm(frames: FrameTable):
+    frames.apply(created("1"))
+    first = frames.main_realm
+    frames.apply(runtime.ExecutionContextsCleared())
+    assert frames.main_realm is None
+    frames.apply(created("1"))
+
+    assert frames.main_realm != first
+
+
+@pytest.mark.parametrize(
+    "event",
+    [runtime.ExecutionContextsCleared(), ContextDestroyed("1"), inspector.TargetCrashed()],
+)
+def test_the_realm_ends_with_its_context(frames: FrameTable, event: Event):
+    frames.apply(created("1"))
+
+    assert frames.apply(event)
+    assert frames.main_realm is None
+
+
+def test_the_end_of_another_context_leaves_the_realm(frames: FrameTable):
+    frames.apply(created("1"))
+    frames.apply(created("2", frame="child"))
+
+    assert not frames.apply(ContextDestroyed("2"))
+    assert not frames.apply(page.FrameDetached(page.FrameId("child")))
+    assert frames.main_realm is not None
+
+
+def test_navigations_of_the_main_frame_are_counted_and_carry_the_address(frames: FrameTable):
+    frame = {
+        "id": "main",
+        "loaderId": "L",
+        "url": "http://a.test/x",
+        "urlFragment": "#part",
+        "securityOrigin": "http://a.test",
+        "mimeType": "text/html",
+    }
+    frames.apply(read("Page.frameNavigated", {"frame": frame}))
+    assert (frames.url, frames.moves) == ("http://a.test/x#part", 1)
+    frames.apply(read("Page.navigatedWithinDocument", {"frameId": "main", "url": "http://a.test/y"}))
+    assert (frames.url, frames.moves) == ("http://a.test/y", 2)
+    frames.apply(read("Page.frameNavigated", {"frame": {**frame, "id": "child", "parentId": "main"}}))
+    frames.apply(read("Page.navigatedWithinDocument", {"frameId": "child", "url": "http://a.test/z"}))
+    assert (frames.url, frames.moves) == ("http://a.test/y", 2)
+
+
+def read(method: str, params: Json) -> Event:
+    return parse_event(RawEvent(method, params, None))
+
+
+def info(target_id: str = "T", kind: str = "page", url: str = "http://a.test/", title: str = "A") -> Json:
+    return {"targetId": target_id, "type": kind, "url": url, "title": title, "attached": True}
+
+
+def attached(session: str = "S", **words: str) -> Event:
+    params = {"sessionId": session, "targetInfo": info(**words), "waitingForDebugger": True}
+    return read("Target.attachedToTarget", params)
+
+
+def test_a_page_is_attached_changed_and_detached():
+    table = TargetTable()
+
+    first = table.apply(attached())
+    assert isinstance(first, Attached)
+    assert (first.view.session_id, first.view.title) == (SessionId("S"), "A")
+    changed = table.apply(read("Target.targetInfoChanged", {"targetInfo": info(title="B")}))
+    assert isinstance(changed, Changed)
+    assert changed.view.title == "B"
+    last = table.apply(read("Target.detachedFromTarget", {"sessionId": "S"}))
+    assert isinstance(last, Detached)
+    assert table.find("T") is None
+
+
+def test_news_that_says_nothing_new_is_no_change():
+    table = TargetTable()
+    table.apply(attached())
+
+    assert table.apply(read("Target.targetInfoChanged", {"targetInfo": info()})) is None
+    assert table.apply(read("Target.targetInfoChanged", {"targetInfo": info(target_id="unknown")})) is None
+    assert table.apply(read("Target.detachedFromTarget", {"sessionId": "unknown"})) is None
+
+
+@pytest.mark.parametrize("kind", ["iframe", "worker", "service_worker", "background_page", "browser_ui", "webview"])
+def test_targets_of_other_types_are_no_pages(kind: str):
+    assert TargetTable().apply(attached(kind=kind)) is None
+
+
+@pytest.mark.parametrize("url", ["devtools://devtools/x", "chrome-extension://abc/page.html", "chrome-untrusted://x/"])
+def test_pages_of_the_browser_itself_are_left_alone(url: str):
+    change = TargetTable().apply(attached(url=url))
+
+    assert isinstance(change, Attached)
+    assert change.view.is_left_alone

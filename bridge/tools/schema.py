@@ -1,0 +1,328 @@
+"""A page's `inputSchema`, made safe to use: bounded before it is compiled, and never a reason to fetch anything.
+
+jsonschema works on a copy in which every reference is known to stay inside the document.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import islice
+from typing import Any, cast
+from urllib.parse import unquote
+
+from bridge import limits
+from bridge.errors import SchemaUnusable
+from bridge.tools.bounds import Place, check_paths, check_subschemas, escape, nesting, walk
+from bridge.tools.dialects import (
+    DIALECTS,
+    DRAFT_7,
+    Dialect,
+    NotThere,
+    Registry,
+    Resolver,
+    Resource,
+    Validator,
+    iter_errors,
+    look_up,
+    make_registry,
+    meta_schemas,
+    reference_keywords,
+    schema_keywords,
+    validator_class,
+)
+from bridge.tools.faults import Fault, cut, find_faults, shown
+from bridge.tools.keywords import Choices, Json, OutOfSteps, Pattern, QuietDict, budget, quiet
+
+
+@dataclass(frozen=True)
+class CheckedSchema:
+    """A schema that may be used. Schemas are equal where their canonical text is.
+
+    Attributes:
+        source: as the page gave it; not to be changed.
+        text: compact JSON with sorted keys.
+        dialect: `Draft 4`, `Draft 6`, `Draft 7`, `2019-09` or `2020-12`.
+        validator: a jsonschema validator; `check` is the way to use it within bounds.
+        unchecked: JSON Pointers of the patterns that are not checked, since google-re2 can't express them.
+    """
+
+    source: dict[str, Any] = field(compare=False, repr=False)
+    text: str
+    dialect: str = field(compare=False)
+    validator: Validator = field(compare=False, repr=False)
+    unchecked: tuple[str, ...] = field(compare=False)
+
+    def check(self, value: object, *, steps: int = limits.SCHEMA_STEPS) -> list[Fault]:
+        """What does not fit; empty where everything does.
+
+        Raises:
+            SchemaUnusable: the check took more than `steps`, or nested too deeply.
+        """
+        try:
+            with budget(steps):
+                return find_faults(iter_errors(self.validator, quiet(value)))
+        except OutOfSteps as error:
+            reason = f"checking this value against it takes more than {steps:,} steps"
+            raise SchemaUnusable(f"The input schema can't be used: {reason}.") from error
+        except (RecursionError, NotThere) as error:
+            reason = "its references nest too deeply for this value"
+            raise SchemaUnusable(f"The input schema can't be used: {reason}.") from error
+
+
+def check_schema(text: str) -> CheckedSchema:
+    """Check and compile the JSON text of an input schema.
+
+    Raises:
+        SchemaUnusable: one sentence with the reason.
+    """
+    if len(text) > limits.SCHEMA_CHARS:
+        raise SchemaUnusable(f"The input schema has {len(text):,} characters, and {limits.SCHEMA_CHARS:,} are allowed.")
+    try:
+        checked = _check(text)
+    except RecursionError as error:
+        raise _too_deep() from error
+    if isinstance(checked, str):
+        raise SchemaUnusable(checked)
+    return checked
+
+
+@lru_cache(maxsize=limits.TOOLS_PER_PAGE)
+def _check(text: str) -> CheckedSchema | str:
+    """A page is asked for its schemas again and again, and most of them are the ones we know."""
+    try:
+        source, canonical = _parse(text)
+        dialect = _dialect_of(source.get("$schema", f"http://{DRAFT_7.uri}#"))
+        compilation = _Compilation(dialect)
+        validator = compilation.compile(quiet(source))
+    except SchemaUnusable as error:
+        return str(error)
+    return CheckedSchema(source, canonical, dialect.name, validator, tuple(compilation.unchecked))
+
+
+def _parse(text: str) -> tuple[dict[str, Any], str]:
+    try:
+        source = json.loads(text, parse_constant=_refuse, parse_int=_integer)
+    except ValueError as error:
+        raise SchemaUnusable(f"The input schema can't be read as JSON: {error}.") from error
+    if not isinstance(source, dict):
+        raise SchemaUnusable(f"The input schema is {shown(source)}, where an object is needed.")
+    if nesting(cast("object", source)) > limits.SCHEMA_DEPTH:
+        raise _too_deep()
+    try:
+        canonical = json.dumps(source, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+        canonical.encode()
+    except UnicodeEncodeError as error:
+        raise SchemaUnusable("The input schema holds half a character (a lone surrogate).") from error
+    except ValueError as error:
+        raise SchemaUnusable("The input schema holds a number beyond those of JavaScript.") from error
+    return cast("dict[str, Any]", source), canonical
+
+
+def _too_deep() -> SchemaUnusable:
+    return SchemaUnusable(f"The input schema is nested deeper than {limits.SCHEMA_DEPTH} levels.")
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON value")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > limits.NUMBER_CHARS:
+        raise ValueError(f"a number of {len(digits):,} digits")
+    return int(digits)
+
+
+def _dialect_of(uri: object) -> Dialect:
+    if isinstance(uri, str):
+        name = uri.removesuffix("#").removeprefix("https://").removeprefix("http://")
+        for dialect in DIALECTS:
+            if dialect.uri == name:
+                return dialect
+    known = ", ".join(dialect.name for dialect in DIALECTS)
+    raise SchemaUnusable(f"The input schema is written in an unknown dialect, {shown(uri)}; known: {known}.")
+
+
+class _Compilation:
+    """One schema on its way to a validator. It is prepared in place, so it must be a copy of ours."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.unchecked: list[str] = []
+        self._dialect = dialect
+        self._patterns = 0
+        self._pointers: dict[int, str] = {}
+        self._edges: dict[int, list[int]] = {}
+        self._anchors: dict[str, list[int]] = {}
+        self._dynamic: list[tuple[int, str]] = []
+
+    def compile(self, root: dict[str, Any]) -> Validator:
+        """Bound, check and prepare everything that can be reached from `root`."""
+        places = self._adopt(root, "")
+        registry, resolver = self._open(root)
+        waiting = [(places, resolver)]
+        while waiting:
+            for found, name in self._follow(*waiting.pop()):
+                if id(found.contents) not in self._pointers:
+                    waiting.append((self._adopt(found.contents, name), found.resolver))
+        for node, anchor in self._dynamic:
+            self._edges[node] += self._anchors.get(anchor, [])
+        check_paths(self._edges, self._pointers)
+        return validator_class(self._dialect)(root, registry=registry)
+
+    def _adopt(self, schema: dict[str, Any], pointer: str) -> list[Place]:
+        """Take in one schema with its subschemas: bounds first, since the rest takes longer."""
+        places = walk(schema, pointer, schema_keywords(self._dialect))
+        errors = iter_errors(_meta_validator(self._dialect), schema)
+        for fault in find_faults(islice(errors, limits.FAULTS_SHOWN)):
+            where = cut(pointer + fault.pointer) or "its root"
+            raise SchemaUnusable(f"The input schema is not valid {self._dialect.name}: {where} {fault.problem}.")
+        self.prepare(places)
+        return places
+
+    def prepare(self, places: list[Place]) -> None:
+        """Work out what can be known before there is a value."""
+        for place in places:
+            self._pointers.setdefault(id(place.schema), place.pointer)
+            self._edges.setdefault(id(place.schema), [])
+            self._prepare_place(place)
+        check_subschemas(len(self._pointers))
+
+    def _follow(self, places: list[Place], resolver: Resolver) -> Iterator[tuple[Any, str]]:
+        """What the references in these places lead to, with names for it. Their edges are noted on the way."""
+        resolvers: list[Resolver] = []
+        for place in places:
+            here = resolver if place.parent < 0 else self._enter(resolvers[place.parent], place.schema)
+            resolvers.append(here)
+            if place.in_place:
+                self._edges[id(places[place.parent].schema)].append(id(place.schema))
+            for target, name in self._targets(here, place):
+                self._edges[id(place.schema)].append(id(target.contents))
+                yield target, name
+
+    def _prepare_place(self, place: Place) -> None:
+        schema = place.schema
+        # jsonschema would leave our validator for its own at every `$schema`.
+        named = schema.pop("$schema", None)
+        if named is not None and _dialect_of(named) is not self._dialect:
+            raise SchemaUnusable(f"The input schema mixes dialects: {place.pointer} names {shown(named)}.")
+        if isinstance(anchor := schema.get("$dynamicAnchor"), str):
+            self._anchors.setdefault(anchor, []).append(id(schema))
+        if schema.get("$recursiveAnchor") is True:
+            self._anchors.setdefault("", []).append(id(schema))
+        if isinstance(choices := schema.get("enum"), list) and not isinstance(choices, Choices):
+            schema["enum"] = self._choices(place, cast("list[Any]", choices))
+        if isinstance(pattern := schema.get("pattern"), str):
+            schema["pattern"] = self._pattern(pattern, f"{place.pointer}/pattern")
+        if isinstance(named := schema.get("patternProperties"), dict):
+            where = f"{place.pointer}/patternProperties"
+            schema["patternProperties"] = QuietDict(
+                (self._pattern(name, f"{where}/{escape(name)}"), part)
+                for name, part in cast("dict[str, Any]", named).items()
+            )
+        _mend(schema)
+
+    def _choices(self, place: Place, values: list[Any]) -> Choices:
+        if len(values) > limits.SCHEMA_ENUM_VALUES:
+            raise SchemaUnusable(
+                f"The input schema has an enum of {len(values):,} values at {place.pointer or 'its root'}, and "
+                f"{limits.SCHEMA_ENUM_VALUES:,} are allowed."
+            )
+        return Choices(values)
+
+    def _pattern(self, text: str, pointer: str) -> Pattern:
+        if isinstance(text, Pattern):
+            return text
+        self._patterns += 1
+        if self._patterns > limits.SCHEMA_PATTERNS:
+            raise SchemaUnusable(f"The input schema has more than {limits.SCHEMA_PATTERNS} patterns.")
+        if len(text) > limits.PATTERN_CHARS:
+            raise SchemaUnusable(
+                f"The input schema has a pattern of {len(text):,} characters at {cut(pointer)}, and "
+                f"{limits.PATTERN_CHARS:,} are allowed."
+            )
+        pattern = Pattern(text)
+        if pattern.regex is None:
+            self.unchecked.append(pointer)
+        return pattern
+
+    def _open(self, root: dict[str, Any]) -> tuple[Registry, Resolver]:
+        """All names in the document, and where to resolve references from."""
+        try:
+            resource = self._dialect.resource(root)
+            uri = resource.id() or ""
+            registry = _meta_registry().with_resource(uri, resource).crawl()
+        except ValueError as error:
+            raise SchemaUnusable(f"The input schema has an id that is not a URI: {error}.") from error
+        return registry, registry.resolver(uri)
+
+    def _enter(self, resolver: Resolver, schema: dict[str, Any]) -> Resolver:
+        """A subschema may have a base URI of its own."""
+        try:
+            return resolver.in_subresource(self._dialect.resource(schema))
+        except ValueError as error:
+            raise SchemaUnusable(f"The input schema has an id that is not a URI: {error}.") from error
+
+    def _targets(self, resolver: Resolver, place: Place) -> Iterator[tuple[Any, str]]:
+        """What the references of one subschema point at, and what to call it."""
+        for keyword in reference_keywords(self._dialect) & place.schema.keys():
+            reference = place.schema[keyword]
+            where = f"{shown(reference)} at {cut(place.pointer) or 'its root'}"
+            try:
+                target = look_up(resolver, keyword, reference)
+            except NotThere as error:
+                raise SchemaUnusable(
+                    f"The input schema refers to {where}, which is not in it; schemas are never fetched."
+                ) from error
+            if keyword != "$ref":
+                self._dynamic.append((id(place.schema), str(reference).rpartition("#")[2]))
+            if isinstance(target.contents, dict):
+                yield target, unquote(reference[1:]) if reference.startswith("#/") else reference
+            elif not isinstance(target.contents, bool):
+                raise SchemaUnusable(
+                    f"The input schema refers to {where}, which is {shown(target.contents)} and not a schema."
+                )
+
+
+@cache
+def _meta_registry() -> Registry:
+    """The meta-schemas, prepared like any other schema, in a registry that fetches nothing."""
+    resources: list[tuple[str, Resource]] = []
+    for uri, dialect, contents in meta_schemas():
+        copy = quiet(contents)
+        _Compilation(dialect).prepare(walk(copy, uri, schema_keywords(dialect)))
+        resources.append((uri, dialect.resource(copy)))
+    return make_registry(resources)
+
+
+@cache
+def _meta_validator(dialect: Dialect) -> Validator:
+    checker = validator_class(dialect)
+    uri = checker.ID_OF(checker.META_SCHEMA)
+    return checker(_meta_registry()[uri].contents, registry=_meta_registry())
+
+
+def _mend(schema: dict[str, Any]) -> None:
+    """Write otherwise, with the same meaning, what jsonschema or referencing stumble over."""
+    if isinstance(named := schema.get("dependencies"), dict):
+        # Both forms mixed in one object: referencing takes the lists for schemas.
+        for name, needed in cast("dict[str, Any]", named).items():
+            if isinstance(needed, list):
+                named[name] = quiet({"required": needed})
+    if isinstance(items := schema.get("items"), bool):
+        # Beside `additionalItems`: jsonschema counts what is in it.
+        schema["items"] = _as_object(items)
+    for keyword in ("properties", "patternProperties", "items", "prefixItems"):
+        # An error of `false` has lost its path.
+        parts = schema.get(keyword)
+        if isinstance(parts, list):
+            parts[:] = map(_as_object, cast("list[Json]", parts))
+        elif isinstance(parts, dict) and keyword != "items":
+            schema[keyword] = QuietDict(
+                (name, _as_object(part)) for name, part in cast("dict[str, Json]", parts).items()
+            )
+
+
+def _as_object(schema: Json) -> Json:
+    if isinstance(schema, bool):
+        return quiet({} if schema else {"not": {}})
+    return schema

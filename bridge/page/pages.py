@@ -64,15 +64,15 @@ class Pages:
     async def close(self, page: Page) -> None:
         """Close a tab, and wait until it is gone.
 
-        Chromium forgets the request where a navigation is about to commit, so it is made anew after each one.
+        Chromium forgets the request while a navigation commits, so it is made anew at each step of one.
         """
         while page.stage is not Stage.GONE:
-            moves = page.moves
+            step = page.step
             try:
                 await self._browser.close_target(page.target_id)
             except CommandFailed as error:
                 logger.debug("page %s is closing already: %s", page.handle, error)
-            await page.wait_closed(moves)
+            await page.wait_step(step)
 
     async def _open_empty(self) -> Page:
         target_id = await self._browser.create_target()

@@ -75,9 +75,9 @@ class Page:
         return self._frames.url
 
     @property
-    def moves(self) -> int:
-        """How often the page has navigated."""
-        return self._frames.moves
+    def step(self) -> object:
+        """Equal for as long as the page makes no step of a navigation and is not closed."""
+        return self._frames.moves, self.realm, self.stage
 
     @property
     def realm(self) -> Realm | None:
@@ -332,7 +332,7 @@ class Page:
         await self.wait_changed(lambda: self._frames.moves > moves)
         await self.wait_loaded()
 
-    async def wait_closed(self, moves: int) -> None:
-        """Block until the tab is gone, or has moved on since it had moved that often."""
-        while self.stage is not Stage.GONE and self._frames.moves == moves:
+    async def wait_step(self, step: object) -> None:
+        """Block until the page is not at this `step` any more; the last one is that it is closed."""
+        while self.step == step:
             await self._changed.wait()

@@ -1,0 +1,183 @@
+"""One connected agent: what it was shown, and the six things that it may ask for."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import trio
+
+from bridge import limits
+from bridge.calls.answers import Answer, answer_error, answer_json
+from bridge.calls.bridge import Bridge
+from bridge.calls.listing import Offer, cut_listing
+from bridge.calls.pipeline import Call, Progress, answer_within, present_tools, run_call, shape
+from bridge.errors import BridgeError, CallRejected, PageGone, PageUnresponsive, UsageError
+from bridge.page.pages import Pages
+from bridge.page.session import Page
+from bridge.tools.tool import PageTools
+
+ACTIONS: Final = ("back", "forward", "reload")
+
+
+class Agent:
+    """What one agent may do. It remembers what it was told of each page: a call is held against that."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._shown: dict[str, PageTools] = {}
+
+    async def list_pages(self) -> Answer:
+        """Every open page, with what is known of its tools."""
+
+        async def operation(pages: Pages, _: Progress) -> Answer:
+            await pages.refresh()
+            with trio.move_on_after(limits.ASKED_SECONDS):
+                for page in pages:
+                    with suppress(PageGone):
+                        await page.wait_asked()
+            return answer_json({"pages": [self._describe(page) for page in pages]})
+
+        return await self._answer(limits.CALL_SECONDS, "list_pages", operation)
+
+    async def open_page(self, url: str) -> Answer:
+        """Open a page, and say which tools it has."""
+
+        async def operation(pages: Pages, _: Progress) -> Answer:
+            page = await pages.open(address(url))
+            return answer_json(await self._arrive(pages, page))
+
+        return await self._answer(limits.NAVIGATION_SECONDS, f"Opening {url}", operation)
+
+    async def navigate_page(self, page: str, url: str | None, action: str | None) -> Answer:
+        """Take a page somewhere, and say which tools it has there."""
+
+        async def operation(pages: Pages, _: Progress) -> Answer:
+            found = pages.find(page)
+            match url, action:
+                case str(), None:
+                    await found.navigate(address(url))
+                case None, "reload":
+                    await found.reload()
+                case None, "back":
+                    await found.go_history(-1)
+                case None, "forward":
+                    await found.go_history(1)
+                case _:
+                    raise UsageError(f"Give either url or action (one of {', '.join(ACTIONS)}), and not both.")
+            return answer_json(await self._arrive(pages, found))
+
+        return await self._answer(limits.NAVIGATION_SECONDS, f"Navigating page {page}", operation)
+
+    async def close_page(self, page: str) -> Answer:
+        """Close a page, and say which are left."""
+
+        async def operation(pages: Pages, _: Progress) -> Answer:
+            await pages.close(pages.find(page))
+            self._shown.pop(page, None)
+            return answer_json({"closed": page, "pages": [self._describe(left) for left in pages]})
+
+        return await self._answer(limits.CALL_SECONDS, f"Closing page {page}", operation)
+
+    async def list_page_tools(self, page: str | None, group: str | None, cursor: str | None) -> Answer:
+        """The tools of one page, or of every page, asked for now, with their schemas."""
+
+        async def operation(pages: Pages, _: Progress) -> Answer:
+            asked = [pages.find(page)] if page is not None else list(pages)
+            offers = [await self._offer(one, alone=page is not None) for one in asked]
+            return answer_json(cut_listing(offers, group, cursor))
+
+        return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation)
+
+    async def call_page_tool(
+        self, page: str, tool: str, arguments: object, toolset: str | None, timeout_seconds: float | None
+    ) -> Answer:
+        """Run one tool of a page."""
+        seconds = min(timeout_seconds or limits.CALL_SECONDS, limits.CALL_SECONDS_MAX)
+
+        async def operation(pages: Pages, progress: Progress) -> Answer:
+            found = pages.find(page)
+            call = Call(
+                page=found,
+                wanted=tool,
+                arguments=arguments,
+                toolset=toolset,
+                shown=self._shown.get(page),
+            )
+            try:
+                return shape(self._bridge, await run_call(self._bridge, call, progress))
+            except CallRejected as error:
+                return await self._reject(found, error)
+
+        return await self._answer(seconds, f"Tool {tool!r} of page {page}", operation)
+
+    async def _answer(
+        self, seconds: float, what: str, operation: Callable[[Pages, Progress], Awaitable[Answer]]
+    ) -> Answer:
+        async def with_pages(progress: Progress) -> Answer:
+            pages = await self._bridge.wait_pages()
+            progress.browser_is_up = True
+            return await operation(pages, progress)
+
+        return await answer_within(seconds, what, with_pages)
+
+    def _describe(self, page: Page) -> dict[str, Any]:
+        """One page in a line of a list; asks nothing of the page itself."""
+        tools = self._bridge.registry.find(page.handle)
+        groups = [{"name": group.name, "tools": len(group.tools)} for group in tools.groups] if tools else []
+        return {
+            "page": page.handle,
+            "title": page.title,
+            "url": page.url,
+            "origin": page.realm.origin if page.realm is not None else None,
+            "state": page.stage.value,
+            "tools": len(list(tools)) if tools else 0,
+            "groups": groups,
+        }
+
+    async def _arrive(self, pages: Pages, page: Page) -> dict[str, Any]:
+        """Describe a page that the agent has just brought somewhere, with the names of its tools."""
+        try:
+            tools = await present_tools(self._bridge, page, fresh=False)
+        except (PageGone, PageUnresponsive) as error:
+            return self._describe(page) | {"problems": [str(error)]}
+        await pages.refresh()
+        shown = self._shown.get(page.handle)
+        if shown is None or shown.origin != tools.origin:
+            self._shown[page.handle] = tools
+        names = [{"name": group.name, "tools": [tool.name for tool in group.tools]} for group in tools.groups]
+        return self._describe(page) | {"groups": names, "problems": list(tools.problems)}
+
+    async def _offer(self, page: Page, *, alone: bool) -> Offer:
+        """Ask one page anew, and remember that the agent was told. One bad page among many costs only itself."""
+        try:
+            tools = await present_tools(self._bridge, page, fresh=True)
+        except (PageGone, PageUnresponsive) as error:
+            if alone:
+                raise
+            return Offer(page.handle, page.url, None, (str(error),))
+        self._shown[page.handle] = tools
+        return Offer(page.handle, page.url, tools, tools.problems)
+
+    async def _reject(self, page: Page, error: CallRejected) -> Answer:
+        """A rejection, with what the page offers now where that is why."""
+        if error.code not in ("tool_stale", "origin_changed", "tool_not_found"):
+            return answer_error(error)
+        try:
+            offer = await self._offer(page, alone=True)
+        except BridgeError:
+            # The page went away meanwhile; the rejection stands without a listing.
+            return answer_error(error)
+        listing = cut_listing([offer], None, None)
+        rejection = answer_error(error, listing=listing)
+        return Answer(f"{rejection.text}\n{answer_json(listing).text}", rejection.structured, is_error=True)
+
+
+def address(url: str) -> str:
+    """The address to go to: https is assumed for nothing, a missing scheme is an error that says so.
+
+    Raises:
+        UsageError: not an http or https address.
+    """
+    if url.partition(":")[0].lower() in ("http", "https") or url == "about:blank":
+        return url
+    raise UsageError(f"Cannot open {url!r}: give a whole http or https address, such as http://localhost:3000/.")

@@ -1,0 +1,84 @@
+"""Everything that runs, put together: a browser, its pages, their tools."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import trio
+
+from bridge import limits
+from bridge.browser.browser import AttachOptions, open_browser
+from bridge.browser.process import LaunchOptions
+from bridge.calls.results import Spill, open_spill
+from bridge.errors import BridgeError, BrowserGone
+from bridge.page.pages import Pages, open_pages
+from bridge.tools.registry import Registry
+from bridge.tools.sources.page import PageSource
+from bridge.wire.nursery import open_background
+
+logger = logging.getLogger(__name__)
+
+
+class Bridge:
+    """One browser and the tools of its pages. Made by `open_bridge`; there before its browser is."""
+
+    def __init__(self, spill: Spill) -> None:
+        self.registry = Registry()
+        self.source = PageSource(self.registry)
+        self.spill = spill
+        self._ready = trio.Event()
+        self._pages: Pages | None = None
+        self._failure: BrowserGone | None = None
+
+    async def wait_pages(self) -> Pages:
+        """Wait until the browser is up, and return its pages.
+
+        Raises:
+            BrowserGone: it could not be started or reached, or it ended; each caller gets its own error.
+        """
+        await self._ready.wait()
+        if self._pages is None:
+            assert self._failure is not None
+            raise BrowserGone(str(self._failure)) from self._failure
+        return self._pages
+
+    async def keep_browser(self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...]) -> None:
+        """Own the browser from its start to its end."""
+        try:
+            async with open_browser(options) as browser, open_pages(browser, self.source) as pages:
+                await _open_at_start(pages, urls)
+                self._pages = pages
+                self._ready.set()
+                raise await browser.connection.wait_lost()
+        except BrowserGone as error:
+            logger.warning("%s", error)
+            self._failure = error
+        finally:
+            self._pages = None
+            self._ready.set()
+
+
+async def _open_at_start(pages: Pages, urls: tuple[str, ...]) -> None:
+    """Open the pages that were asked for; one that can't be opened costs a line in the log and no more."""
+    for url in urls:
+        try:
+            with trio.move_on_after(limits.NAVIGATION_SECONDS):
+                await pages.open(url)
+        except BrowserGone:
+            raise
+        except BridgeError as error:
+            logger.warning("%s", error)
+
+
+@asynccontextmanager
+async def open_bridge(options: LaunchOptions | AttachOptions, *, urls: tuple[str, ...] = ()) -> AsyncGenerator[Bridge]:
+    """Start a browser, or attach to one, in the background; `Bridge.wait_pages` waits for it.
+
+    Args:
+        urls: pages to open at the start.
+    """
+    with open_spill() as spill:
+        bridge = Bridge(spill)
+        async with open_background() as nursery:
+            nursery.start_soon(bridge.keep_browser, options, urls)
+            yield bridge

@@ -1,0 +1,101 @@
+"""What pages offer, as an agent reads it: in parts of a bounded number of tools."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from bridge import limits
+from bridge.errors import UsageError
+from bridge.tools.tool import PageTools, Tool, ToolGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What one page answered, or why it did not."""
+
+    page: str
+    url: str
+    tools: PageTools | None
+    problems: tuple[str, ...]
+
+
+def cut_listing(offers: Sequence[Offer], group: str | None, cursor: str | None) -> dict[str, Any]:
+    """One part of a listing: at most `limits.TOOLS_PER_LISTING` tools, and the cursor of the next part.
+
+    Args:
+        group: only groups of this name.
+
+    Raises:
+        UsageError: the cursor is of another listing.
+    """
+    mark = _mark(offers, group)
+    start = _read_cursor(cursor, mark)
+    end = start + limits.TOOLS_PER_LISTING
+    position = 0
+    pages: list[dict[str, Any]] = []
+    for offer in offers:
+        groups: list[dict[str, Any]] = []
+        for offered in _groups(offer, group):
+            part = offered.tools[max(0, start - position) : max(0, end - position)]
+            position += len(offered.tools)
+            if part or not offered.tools:
+                tools = [_list_tool(tool) for tool in part]
+                groups.append({"name": offered.name, "description": offered.description, "tools": tools})
+        pages.append(_list_page(offer, groups))
+    listing: dict[str, Any] = {"pages": pages}
+    if end < position:
+        listing["next_cursor"] = f"{end}.{mark}"
+    return listing
+
+
+def _groups(offer: Offer, group: str | None) -> Iterator[ToolGroup]:
+    for offered in offer.tools.groups if offer.tools is not None else ():
+        if group is None or offered.name == group:
+            yield offered
+
+
+def _mark(offers: Sequence[Offer], group: str | None) -> str:
+    """Stands for exactly this listing, so that a cursor can't be used on another."""
+    told = [(offer.page, offer.tools.toolset if offer.tools is not None else None) for offer in offers]
+    return sha256(repr((told, group)).encode()).hexdigest()[:8]
+
+
+def _read_cursor(cursor: str | None, mark: str) -> int:
+    if cursor is None:
+        return 0
+    start, _, given = cursor.partition(".")
+    if given != mark or not (start.isascii() and start.isdecimal()):
+        raise UsageError(
+            "That cursor is of another listing; the tools may have changed meanwhile. List them without a cursor."
+        )
+    return int(start)
+
+
+def list_offer(offer: Offer) -> dict[str, Any]:
+    """All that one page offers, as one listing of it alone would say in parts."""
+    groups = [
+        {"name": group.name, "description": group.description, "tools": [_list_tool(tool) for tool in group.tools]}
+        for group in _groups(offer, None)
+    ]
+    return _list_page(offer, groups)
+
+
+def _list_page(offer: Offer, groups: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "page": offer.page,
+        "url": offer.url,
+        "origin": offer.tools.origin if offer.tools is not None else None,
+        "toolset": offer.tools.toolset if offer.tools is not None else None,
+        "groups": groups,
+        "problems": list(offer.problems),
+    }
+
+
+def _list_tool(tool: Tool) -> dict[str, Any]:
+    listed: dict[str, Any] = {"id": str(tool.id), "name": tool.name, "description": tool.description}
+    if tool.schema is not None:
+        listed["inputSchema"] = tool.schema.source
+    else:
+        listed["unusable"] = tool.schema_problem
+    return listed

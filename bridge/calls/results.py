@@ -1,0 +1,144 @@
+"""What an agent reads of a result: clean text, short enough, with the whole in a file where it was cut."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bridge import limits
+
+Suffix = Literal[".txt", ".json"]
+
+
+def clean_text(text: str) -> str:
+    """The text with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Two halves that belong together become the character that they are.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+class Spill:
+    """A folder of ours for results that are too long to show. It is made when the first one comes.
+
+    Args:
+        parent: where to make it; the system's place for temporary files if None.
+        quota_bytes: beyond this the oldest text goes.
+    """
+
+    def __init__(self, parent: Path | None = None, *, quota_bytes: int = limits.SPILL_BYTES) -> None:
+        self._parent = parent
+        self._quota_bytes = quota_bytes
+        self._folder: Path | None = None
+        self._number = 0
+        self._kept: deque[tuple[Path, int]] = deque()
+
+    def write(self, text: str, *, suffix: Suffix) -> Path:
+        """Keep a text that was cleaned.
+
+        Raises:
+            OSError: it can't be kept.
+        """
+        data = text.encode()
+        if len(data) > self._quota_bytes:
+            raise OSError(f"{len(data):,} bytes are more than the {self._quota_bytes:,} that are kept")
+        while sum(size for _, size in self._kept) + len(data) > self._quota_bytes:
+            oldest, _ = self._kept.popleft()
+            oldest.unlink(missing_ok=True)
+        self._number += 1
+        path = self._open_folder() / f"{self._number}{suffix}"
+        _write_new(path, data)
+        self._kept.append((path, len(data)))
+        return path
+
+    def close(self) -> None:
+        """Remove everything. Safe to repeat."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = None
+        self._kept.clear()
+
+    def _open_folder(self) -> Path:
+        """The folder; a new one where a cleaner of temporary files, or somebody else, took its place."""
+        if self._folder is None or not _is_ours(self._folder):
+            self._folder = Path(tempfile.mkdtemp(prefix="pagebridge-", dir=self._parent))
+            self._kept.clear()
+        return self._folder
+
+
+@contextlib.contextmanager
+def open_spill(parent: Path | None = None, *, quota_bytes: int = limits.SPILL_BYTES) -> Generator[Spill]:
+    """A spill folder that is removed at the end."""
+    spill = Spill(parent, quota_bytes=quota_bytes)
+    try:
+        yield spill
+    finally:
+        spill.close()
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return False
+    return found.st_mode == 0o040700 and found.st_uid == os.getuid()
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A result as an agent reads it.
+
+    Attributes:
+        text: the whole, or its head and one line that says where the whole is.
+        full_path: the file with the whole; None where nothing was cut, or where it could not be kept.
+    """
+
+    text: str
+    full_path: Path | None
+    total_bytes: int
+    total_lines: int
+    truncated: bool
+
+
+def shorten(text: str, spill: Spill, *, json: bool) -> Shown:
+    """Cut a result to `limits.INLINE_BYTES` and `limits.INLINE_LINES`, and keep the whole in a file."""
+    text = clean_text(text)
+    total_bytes = len(text) if text.isascii() else len(text.encode())
+    total_lines = text.count("\n") + bool(text and text[-1] != "\n")
+    if total_bytes <= limits.INLINE_BYTES and total_lines <= limits.INLINE_LINES:
+        return Shown(text, None, total_bytes, total_lines, truncated=False)
+    path = None
+    size = f"{total_bytes:,} bytes in {total_lines:,} {'line' if total_lines == 1 else 'lines'}"
+    try:
+        path = spill.write(text, suffix=".json" if json else ".txt")
+        notice = f"[Cut here: the result has {size}. The whole is in {path}]"
+    except OSError as error:
+        notice = f"[Cut here: the result has {size}. The whole could not be kept: {error.strerror or error}]"
+    return Shown(f"{_head(text, notice)}\n{notice}", path, total_bytes, total_lines, truncated=True)
+
+
+def _head(text: str, notice: str) -> str:
+    """As much of the text as leaves room for the notice on a line of its own; no character is cut in two."""
+    room = limits.INLINE_BYTES - len(notice.encode()) - 1
+    head = text[:room].encode()[:room].decode(errors="ignore")
+    return "\n".join(head.split("\n", limits.INLINE_LINES)[: limits.INLINE_LINES - 1]).removesuffix("\n")

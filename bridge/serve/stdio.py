@@ -1,0 +1,296 @@
+"""MCP messages over stdin and stdout: one JSON object a line, and nothing else ever on stdout.
+
+The file descriptors are used directly on POSIX: the SDK's own stdio hops to a thread for each line.
+"""
+
+import json
+import os
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+import anyio
+import trio
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES
+
+READ_BYTES: Final = 64 * 1024
+LINES_QUEUED: Final = 16
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+
+
+class OpenRequests:
+    """Requests that were read and not answered yet."""
+
+    def __init__(self) -> None:
+        self._ids: set[RequestId] = set()
+        self._changed = trio.Event()
+
+    def came_in(self, message: SessionMessage) -> None:
+        match message.message:
+            case JSONRPCRequest(id=request_id):
+                self._ids.add(request_id)
+            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as taken}):
+                self._settle(taken)
+            case _:
+                pass
+
+    def went_out(self, message: SessionMessage) -> None:
+        match message.message:
+            case JSONRPCResponse(id=request_id) | JSONRPCError(id=str() | int() as request_id):
+                self._settle(request_id)
+            case _:
+                pass
+
+    def _settle(self, request_id: RequestId) -> None:
+        self._ids.discard(request_id)
+        self._changed.set()
+        self._changed = trio.Event()
+
+    async def wait_answered(self) -> None:
+        """Block until each has its answer, or was taken back by the client."""
+        while self._ids:
+            await self._changed.wait()
+
+
+class LineReader:
+    """Whole lines of a stream. A line over the limit is dropped, and the next one is read."""
+
+    def __init__(self, stream: trio.abc.ReceiveStream, *, line_bytes: int = MCP_LINE_BYTES) -> None:
+        self._stream = stream
+        self._line_bytes = line_bytes
+        self._buffer = bytearray()
+        self._scanned = 0
+        self._dropping = False
+
+    async def read(self) -> bytes | None:
+        """The next line without its end, None at the end of the stream.
+
+        Raises:
+            ValueError: a line over the limit was dropped.
+        """
+        while True:
+            end = self._buffer.find(b"\n", self._scanned)
+            if end >= 0:
+                line = bytes(self._buffer[:end])
+                del self._buffer[: end + 1]
+                self._scanned = 0
+                if self._dropping or len(line) > self._line_bytes:
+                    self._dropping = False
+                    raise ValueError(f"a line of more than {self._line_bytes} bytes was dropped")
+                return line
+            self._scanned = len(self._buffer)
+            if self._scanned > self._line_bytes:
+                self._dropping = True
+                self._buffer.clear()
+                self._scanned = 0
+            chunk = await self._stream.receive_some(READ_BYTES)
+            if not chunk:
+                rest, self._buffer = bytes(self._buffer), bytearray()
+                return rest or None
+            self._buffer += chunk
+
+
+class StdioStreams:
+    """Both ends of one client's stdio, in the shape that the SDK's server takes them: it is at once its read
+    stream and, as `outgoing`, its write stream.
+
+    At the end of stdin, or when told to `stop`, it lets the requests that were read have their answers first.
+    """
+
+    def __init__(self, stdin: trio.abc.ReceiveStream, stdout: trio.abc.SendStream) -> None:
+        self._lines = LineReader(stdin)
+        self._stdout = stdout
+        self._open = OpenRequests()
+        self._reading = trio.CancelScope()
+        self._stopped = False
+        self._to_writer, self._queue = trio.open_memory_channel[SessionMessage | bytes](LINES_QUEUED)
+        self.outgoing = Outgoing(self._to_writer)
+
+    def stop(self) -> None:
+        """Read no more."""
+        self._stopped = True
+        self._reading.cancel()
+
+    async def write(self) -> None:
+        """Write what is queued, whole lines only, until there is nobody left to send or to read."""
+        try:
+            async for item in self._queue:
+                if isinstance(item, bytes):
+                    await self._stdout.send_all(item + b"\n")
+                else:
+                    await self._stdout.send_all(_line(item))
+                    self._open.went_out(item)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            # Nobody reads stdout any more: a client that went away is the end of its stdin too.
+            self.stop()
+            async for _ in self._queue:
+                pass
+
+    async def __anext__(self) -> SessionMessage:
+        while (line := await self._next_line()) is not None:
+            if not line.strip():
+                continue
+            try:
+                message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+            except ValidationError as error:
+                await self._refuse(error)
+                continue
+            self._open.came_in(message)
+            return message
+        with trio.move_on_after(LAST_ANSWERS_SECONDS):
+            await self._open.wait_answered()
+        raise StopAsyncIteration
+
+    async def _next_line(self) -> bytes | None:
+        if self._stopped:
+            return None
+        with trio.CancelScope() as self._reading:
+            while True:
+                try:
+                    return await self._lines.read()
+                except ValueError as error:
+                    await self._to_writer.send(_error(INVALID_REQUEST, f"Invalid request: {error}"))
+                except (trio.BrokenResourceError, trio.ClosedResourceError):
+                    return None
+        return None
+
+    async def _refuse(self, error: ValidationError) -> None:
+        if error.errors()[0]["type"] == "json_invalid":
+            await self._to_writer.send(_error(PARSE_ERROR, "Parse error: a line that is not JSON was dropped"))
+        else:
+            text = "Invalid request: a line that is not a JSON-RPC 2.0 message was dropped"
+            await self._to_writer.send(_error(INVALID_REQUEST, text))
+
+    async def receive(self) -> SessionMessage:
+        try:
+            return await self.__anext__()
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
+
+    async def aclose(self) -> None:
+        self.stop()
+
+    def __aiter__(self) -> ReadStream[SessionMessage | Exception]:
+        return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Outgoing:
+    """The SDK's write stream. A message is queued whole, so a cancelled request can't cut one in two."""
+
+    def __init__(self, to_writer: trio.MemorySendChannel[SessionMessage | bytes]) -> None:
+        self._to_writer = to_writer
+
+    async def send(self, item: SessionMessage, /) -> None:
+        try:
+            await self._to_writer.send(item)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise anyio.ClosedResourceError from error
+
+    async def aclose(self) -> None:
+        self._to_writer.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def _line(message: SessionMessage) -> bytes:
+    return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+
+
+def _error(code: int, text: str) -> bytes:
+    """An error for a message whose id is not known."""
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": text}}).encode()
+
+
+@contextmanager
+def divert_stdio() -> Generator[tuple[int, int]]:
+    """Take stdin and stdout for MCP alone; yield private descriptors of both.
+
+    From then on fd 0 reads nothing and fd 1 is stderr, so a stray `print` or a child process can't break the stream.
+    The descriptors are the caller's to close.
+    """
+    private = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        os.dup2(nothing, 0)
+        os.dup2(_stderr_or(nothing), 1)
+        yield private
+    finally:
+        os.close(nothing)
+
+
+def _stderr_or(nothing: int) -> int:
+    try:
+        os.fstat(2)
+    except OSError:
+        return nothing
+    return 2
+
+
+@dataclass(frozen=True)
+class Stdio:
+    """What a server needs of stdio; `stop` ends the reading."""
+
+    incoming: ReadStream[SessionMessage | Exception]
+    outgoing: WriteStream[SessionMessage]
+    stop: Callable[[], None]
+
+
+@asynccontextmanager
+async def open_stdio() -> AsyncGenerator[Stdio]:
+    """MCP messages over this process's stdin and stdout: on POSIX through our streams, elsewhere the SDK's."""
+    opened = _open_own() if os.name == "posix" else _open_sdk()
+    async with opened as stdio:
+        yield stdio
+
+
+@asynccontextmanager
+async def _open_own() -> AsyncGenerator[Stdio]:
+    with divert_stdio() as (fd_in, fd_out):
+        stdin, stdout = trio.lowlevel.FdStream(fd_in), trio.lowlevel.FdStream(fd_out)
+        streams = StdioStreams(stdin, stdout)
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(streams.write)
+                yield Stdio(streams, streams.outgoing, streams.stop)
+                await streams.outgoing.aclose()
+                nursery.cancel_scope.deadline = trio.current_time() + CLOSE_SECONDS
+        finally:
+            await trio.aclose_forcefully(stdin)
+            await trio.aclose_forcefully(stdout)
+
+
+@asynccontextmanager
+async def _open_sdk() -> AsyncGenerator[Stdio]:
+    from mcp.server.stdio import stdio_server
+
+    async with stdio_server() as (incoming, outgoing):
+        yield Stdio(incoming, outgoing, lambda: None)

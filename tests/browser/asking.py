@@ -1,0 +1,54 @@
+"""Shorthand for tests that ask as an agent does."""
+
+import json
+from typing import Any
+
+from bridge.calls.agent import Agent
+from bridge.calls.answers import Answer
+
+
+async def open_page(agent: Agent, url: str) -> str:
+    """Open a page, and return its handle."""
+    answer = await agent.open_page(url)
+    assert not answer.is_error, answer.text
+    return read(answer)["page"]
+
+
+async def list_tools(agent: Agent, page: str) -> dict[str, Any]:
+    """The listing of one page."""
+    answer = await agent.list_page_tools(page, None, None)
+    assert not answer.is_error, answer.text
+    return read(answer)["pages"][0]
+
+
+async def call(
+    agent: Agent,
+    page: str,
+    tool: str,
+    arguments: object = None,
+    *,
+    toolset: str | None = None,
+    seconds: float | None = None,
+) -> Answer:
+    return await agent.call_page_tool(page, tool, arguments, toolset, seconds)
+
+
+def read(answer: Answer) -> dict[str, Any]:
+    return json.loads(answer.text)
+
+
+def code(answer: Answer) -> str:
+    """The stable word of an error."""
+    assert answer.is_error, answer.text
+    assert answer.structured is not None
+    return answer.structured["code"]
+
+
+def facts(answer: Answer) -> tuple[str, str, bool]:
+    """Code, outcome, and whether anything may have run."""
+    assert answer.structured is not None
+    return code(answer), answer.structured["outcome"], answer.structured["dispatched"]
+
+
+def names(listing: dict[str, Any]) -> list[str]:
+    return [tool["name"] for group in listing["groups"] for tool in group["tools"]]

@@ -1,0 +1,79 @@
+"""One Chromium for the whole run; each test attaches anew, has its own tabs, and leaves none behind."""
+
+import re
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import trio
+
+from bridge.browser.browser import AttachOptions
+from bridge.browser.process import find_browser
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge, open_bridge
+from tests.sites import Site, serve_site
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[str]:
+    """The websocket address of a browser that is not the bridge's own."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        process = subprocess.Popen(
+            [
+                find_browser(),
+                "--headless=new",
+                "--no-sandbox",
+                "--remote-debugging-port=0",
+                f"--user-data-dir={profile}",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-dev-shm-usage",
+                "--disable-renderer-backgrounding",
+                "--disable-background-timer-throttling",
+                "about:blank",
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr is not None
+        with process, process.stderr as stderr:
+            address = next(found[0] for line in stderr if (found := re.search(r"ws://\S+", line)) is not None)
+            drain = subprocess.Popen(["cat"], stdin=stderr, stdout=subprocess.DEVNULL)
+            yield address
+            process.kill()
+            process.wait()
+            drain.wait()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    with serve_site() as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def other_site() -> Iterator[Site]:
+    """Another origin."""
+    with serve_site() as site:
+        yield site
+
+
+@pytest.fixture
+async def bridge(chromium: str) -> AsyncIterator[Bridge]:
+    """A bridge attached to the shared browser. At its end the pages of this test are closed."""
+    with trio.fail_after(60):
+        async with open_bridge(AttachOptions(where=chromium)) as bridge:
+            pages = await bridge.wait_pages()
+            before = {page.handle for page in pages}
+            yield bridge
+            with trio.CancelScope(shield=True), trio.fail_after(10):
+                for page in pages:
+                    if page.handle not in before:
+                        await pages.close(page)
+
+
+@pytest.fixture
+def agent(bridge: Bridge) -> Agent:
+    return Agent(bridge)

@@ -1,0 +1,217 @@
+"""What a page's answer to the discovery event becomes."""
+
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge
+from tests.browser.asking import call, code, list_tools, names, open_page, read
+from tests.sites import Site, offering, tool
+
+
+async def test_a_bad_tool_is_left_out_alone_and_named_with_its_reason(agent: Agent, site: Site):
+    page = await open_page(
+        agent, site.page("/bad", offering(tool("one", "() => 1"), tool("two", "42"), tool("three", "() => 3")))
+    )
+
+    listing = await list_tools(agent, page)
+
+    assert names(listing) == ["one", "three"]
+    assert listing["problems"] == [
+        "Group 'Test tools', tool 1 ('two'): execute must be a function, and is the number 42."
+    ]
+    assert (await call(agent, page, "one")).text == "1"
+    assert (await call(agent, page, "three")).text == "3"
+    assert code(await call(agent, page, "two")) == "tool_not_found"
+
+
+async def test_each_part_of_a_tool_that_is_wrong_is_named(agent: Agent, site: Site):
+    page = await open_page(
+        agent,
+        site.page(
+            "/parts",
+            offering(
+                "{name: 7, description: '', inputSchema: {}, execute() {}}",
+                "{name: 'a', inputSchema: {}, execute() {}}",
+                "{name: 'b', description: '', inputSchema: null, execute() {}}",
+                "{name: 'c', description: '', inputSchema: [], execute() {}}",
+                "{name: 'd', description: '', inputSchema: {}}",
+                "null",
+                "{name: 'e', description: '', inputSchema: {}, get execute() { throw new Error('no') }}",
+                tool("good", "() => 'fine'"),
+            ),
+        ),
+    )
+
+    listing = await list_tools(agent, page)
+
+    assert names(listing) == ["good"]
+    assert [problem.partition("tool ")[2] for problem in listing["problems"]] == [
+        "0: name must be a string, and is the number 7.",
+        "1 ('a'): description must be a string, and is nothing.",
+        "2 ('b'): inputSchema must be an object, and is null.",
+        "3 ('c'): inputSchema must be an object, and is an array.",
+        "4 ('d'): execute must be a function, and is nothing.",
+        "5: tool must be an object, and is null.",
+        "6: tool must be properties that can be read, and is a getter that threw an object.",
+    ]
+
+
+async def test_several_listeners_and_several_answers_all_count(agent: Agent, site: Site):
+    page = await open_page(
+        agent,
+        site.page(
+            "/several",
+            offering(tool("a", "() => 'a'"), group="First")
+            + f"""<script>window.addEventListener('devtoolstooldiscovery', event => {{
+              event.respondWith({{name: 'Second', tools: [{tool("b", "() => 'b'")}]}});
+              event.respondWith({{name: 'Third', description: 'x', tools: []}});
+            }})</script>""",
+        ),
+    )
+
+    listing = await list_tools(agent, page)
+
+    assert [(group["name"], len(group["tools"])) for group in listing["groups"]] == [
+        ("First", 1),
+        ("Second", 1),
+        ("Third", 0),
+    ]
+    assert listing["problems"] == []
+    assert (await call(agent, page, "b")).text == "b"
+
+
+async def test_two_tools_of_one_name_are_both_listed_and_called_by_id(agent: Agent, site: Site):
+    page = await open_page(
+        agent,
+        site.page(
+            "/twins",
+            offering(tool("same", "() => 'first'"), group="A") + offering(tool("same", "() => 'second'"), group="B"),
+        ),
+    )
+
+    ids = [tool["id"] for group in (await list_tools(agent, page))["groups"] for tool in group["tools"]]
+    ambiguous = await call(agent, page, "same")
+
+    assert ids == ["#0.0", "#1.0"]
+    assert code(ambiguous) == "tool_ambiguous"
+    assert "#0.0 (group 'A'), #1.0 (group 'B')" in ambiguous.text
+    assert [(await call(agent, page, name)).text for name in ids] == ["first", "second"]
+
+
+async def test_a_listener_that_throws_is_told_apart_from_none(agent: Agent, site: Site):
+    throwing = "<script>addEventListener('devtoolstooldiscovery', () => { throw new Error('not today') })</script>"
+    silent = await open_page(agent, site.page("/silent", "<p>Nothing here"))
+    thrower = await open_page(agent, site.page("/throws", throwing))
+
+    assert (await list_tools(agent, silent))["problems"] == []
+    assert (await list_tools(agent, thrower))["problems"] == [
+        "A listener for the event threw: Uncaught Error: not today"
+    ]
+
+
+async def test_a_page_that_changes_its_answer_is_seen_at_the_next_listing(agent: Agent, site: Site):
+    changing = f"""<script>let route = 'home'; window.go = to => {{ route = to }};
+      addEventListener('devtoolstooldiscovery', event => event.respondWith({{name: route,
+        tools: [{{name: 'at_' + route, description: '', inputSchema: {{}}, execute: () => route}},
+                {tool("leave", "() => { go('away') }")}]}}))</script>"""
+    page = await open_page(agent, site.page("/spa", changing))
+    assert names(await list_tools(agent, page)) == ["at_home", "leave"]
+
+    await call(agent, page, "leave")
+
+    assert names(await list_tools(agent, page)) == ["at_away", "leave"]
+    assert (await call(agent, page, "at_away")).text == "away"
+
+
+async def test_opening_and_listing_pages_names_what_they_offer(agent: Agent, site: Site):
+    opened = read(await agent.open_page(site.page("/named", offering(tool("one", "() => 1")))))
+
+    assert opened["groups"] == [{"name": "Test tools", "tools": ["one"]}]
+    assert opened["origin"] == site.origin
+    assert opened["title"] == "/named"
+    assert opened["state"] == "ready"
+    pages = {page["page"]: page for page in read(await agent.list_pages())["pages"]}
+    assert pages[opened["page"]]["tools"] == 1
+    assert pages[opened["page"]]["groups"] == [{"name": "Test tools", "tools": 1}]
+
+
+async def test_equal_answers_are_announced_once(agent: Agent, bridge: Bridge, site: Site):
+    page = await open_page(agent, site.page("/equal", offering(tool("one", "() => 1"))))
+    await list_tools(agent, page)
+    version = bridge.registry.version
+
+    await list_tools(agent, page)
+    await list_tools(agent, page)
+
+    assert bridge.registry.version == version
+
+
+async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent: Agent, site: Site):
+    hostile = """<script>
+      const tool = {name: 'sum', description: 'x', inputSchema: {type: 'object', properties: {a: {type: 'array'}}},
+                    execute: async ({a}) => ({total: a[0] + a[1], list: [1, 'two', {three: 3}]})};
+      addEventListener('devtoolstooldiscovery', event => event.respondWith({name: 'Hostile', tools: [tool]}));
+      const bad = () => { throw new Error('replaced') };
+      for (const name of ['stringify', 'parse']) JSON[name] = bad;
+      for (const name of ['apply', 'defineProperty', 'ownKeys', 'getPrototypeOf']) Reflect[name] = bad;
+      for (const name of ['keys', 'entries', 'defineProperty', 'getPrototypeOf']) Object[name] = bad;
+      for (const name of ['push', 'map', 'forEach', 'slice', 'join']) Array.prototype[name] = bad;
+      Array.prototype[Symbol.iterator] = bad;
+      Array.isArray = bad;
+      Object.prototype.toJSON = bad;
+      Array.prototype.toJSON = bad;
+      Promise.prototype.then = bad;
+      EventTarget.prototype.dispatchEvent = bad;
+      EventTarget.prototype.addEventListener = bad;
+      window.CustomEvent = window.Event = window.Promise = bad;
+      String.prototype.toWellFormed = String.prototype.slice = bad;
+      for (const name of ['value', 'get', 'set', 'length']) {
+        Object.defineProperty(Object.prototype, name, {set: bad, get() { return undefined }, configurable: true});
+      }
+      for (const index of ['0', '1', '2']) Object.defineProperty(Array.prototype, index, {set: bad, get: bad});
+    </script>"""
+    page = await open_page(agent, site.page("/hostile", hostile))
+
+    assert names(await list_tools(agent, page)) == ["sum"]
+    answer = await call(agent, page, "sum", {"a": [1, 2]})
+    assert answer.text == '{"total":3,"list":[1,"two",{"three":3}]}'
+
+
+async def test_the_bridge_leaves_no_trace_that_page_code_can_see(agent: Agent, site: Site):
+    looking = """<script>
+      const own = object => Reflect.ownKeys(object).map(String).sort().join();
+      const seen = () => [window, document, EventTarget.prototype, Event.prototype, JSON, Promise.prototype]
+        .map(own).join(';') + EventTarget.prototype.addEventListener + dispatchEvent + JSON.stringify;
+      const start = seen();
+      const reference = document.createElement('iframe');
+    </script>""" + offering(tool("changed", "() => seen() === start ? 'no' : 'yes'"))
+    page = await open_page(agent, site.page("/looking", looking))
+    await list_tools(agent, page)
+
+    assert (await call(agent, page, "changed")).text == "no"
+
+
+async def test_pages_that_are_not_http_are_listed_with_the_reason(agent: Agent):
+    page = await open_page(agent, "about:blank")
+
+    listing = await list_tools(agent, page)
+
+    assert listing["groups"] == []
+    assert listing["problems"] == [
+        "No tools: tools are looked for on http and https pages, and this one has an opaque origin."
+    ]
+    assert code(await call(agent, page, "anything")) == "tool_not_found"
+
+
+async def test_a_listing_of_many_tools_comes_in_parts(agent: Agent, site: Site):
+    many = ", ".join(tool(f"tool{number}", "() => 1") for number in range(60))
+    page = await open_page(agent, site.page("/many", offering(many)))
+    found: list[str] = []
+    cursor = None
+    while True:
+        listing = read(await agent.list_page_tools(page, None, cursor))
+        found += names(listing["pages"][0])
+        cursor = listing.get("next_cursor")
+        if cursor is None:
+            break
+
+    assert found == [f"tool{number}" for number in range(60)]
+    assert code(await agent.list_page_tools(page, None, "25.nonsense")) == "usage"

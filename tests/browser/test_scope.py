@@ -1,0 +1,234 @@
+"""A call runs in exactly the document whose tool was listed, or not at all."""
+
+import threading
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from bridge.calls.agent import Agent
+from bridge.calls.answers import Answer
+from bridge.calls.bridge import Bridge
+from bridge.errors import CommandFailed
+from bridge.page.invocation import run_tool
+from bridge.page.kit import is_realm_gone
+from bridge.page.session import Page
+from bridge.wire.commands import runtime
+from tests.browser.asking import call, code, facts, list_tools, names, open_page, read
+from tests.sites import Site, offering, tool
+
+COUNTING = offering(
+    tool("whoami", "() => { sessionStorage.runs = 1 + +(sessionStorage.runs ?? 0); return location.origin }"),
+    tool("runs", "() => +(sessionStorage.runs ?? 0)"),
+    tool("go", "({url}) => { setTimeout(() => { location.href = url }) }"),
+)
+"""Counts its runs where the next document of the origin can read them."""
+
+
+async def page_of(bridge: Bridge, handle: str) -> Page:
+    return (await bridge.wait_pages()).find(handle)
+
+
+async def send_elsewhere(agent: Agent, bridge: Bridge, handle: str, url: str) -> None:
+    """Let the page navigate by itself, and wait until it is there."""
+    await call(agent, handle, "go", {"url": url})
+    page = await page_of(bridge, handle)
+    await page.wait_changed(lambda: page.url == url and page.realm is not None)
+    await page.wait_loaded()
+
+
+async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
+    agent: Agent, bridge: Bridge, site: Site, other_site: Site
+):
+    page = await open_page(agent, site.page("/counting", COUNTING))
+    await list_tools(agent, page)
+    await send_elsewhere(agent, bridge, page, other_site.page("/counting", COUNTING))
+
+    answer = await call(agent, page, "whoami")
+
+    assert facts(answer) == ("origin_changed", "rejected", False)
+    assert site.origin in answer.text
+    assert other_site.origin in answer.text
+    assert answer.structured is not None
+    assert names(answer.structured["listing"]["pages"][0]) == ["whoami", "runs", "go"]
+    # The new listing was in the answer, so from here on the agent means the new origin.
+    assert (await call(agent, page, "runs")).text == "0"
+    assert (await call(agent, page, "whoami")).text == other_site.origin
+
+
+async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(agent: Agent, bridge: Bridge, site: Site):
+    """No decision of ours is in the way here: a call is sent as it would be if the page left at the last moment."""
+    elsewhere = site.elsewhere()
+    handle = await open_page(agent, site.page("/counting", COUNTING))
+    await list_tools(agent, handle)
+    old = bridge.registry.find(handle)
+    assert old is not None
+    page = await page_of(bridge, handle)
+    number = await number_of_realm(page)
+    await page.navigate(elsewhere.origin + "/counting")
+    while await number_of_realm(page) < number:
+        await page.reload()
+    assert await number_of_realm(page) == number
+    session = page._session
+
+    with pytest.raises(CommandFailed) as refused:
+        await run_tool(session, old.discovery, 0, 0, "{}")
+
+    assert is_realm_gone(refused.value)
+    assert await evaluate(page, "sessionStorage.runs ?? 'never'", number) == "never"
+    # The number alone would have led there without a word.
+    assert await evaluate(page, "location.origin", number) == elsewhere.origin
+
+
+async def number_of_realm(page: Page) -> int:
+    """The numeric id of the page's realm, found by asking the numbers one by one."""
+    for number in range(1, 50):
+        try:
+            if await evaluate(page, "1", number) == 1:
+                return number
+        except CommandFailed:
+            continue
+    raise AssertionError("no context number answers")
+
+
+async def evaluate(page: Page, expression: str, number: int) -> object:
+    command = runtime.evaluate(expression, context_id=runtime.ExecutionContextId(number), return_by_value=True)
+    result, _ = await page._session.run(command)
+    return result.value
+
+
+async def test_a_reload_between_listing_and_calling_runs_in_the_new_document(agent: Agent, bridge: Bridge, site: Site):
+    stamp = offering(tool("stamp", "() => performance.timeOrigin"))
+    handle = await open_page(agent, site.page("/stamp", stamp))
+    await list_tools(agent, handle)
+    before = await call(agent, handle, "stamp")
+    await (await page_of(bridge, handle)).reload()
+
+    after = await call(agent, handle, "stamp")
+
+    assert not after.is_error, after.text
+    assert float(after.text) > float(before.text)
+
+
+async def test_a_call_while_the_page_is_still_loading_waits_for_its_tools(agent: Agent, bridge: Bridge, site: Site):
+    stamp = offering(tool("stamp", "() => performance.timeOrigin"))
+    handle = await open_page(agent, site.page("/slow", stamp))
+    await list_tools(agent, handle)
+    before = await call(agent, handle, "stamp")
+    site.page("/script.js", "")
+    site.page("/slow", f'<script src="/script.js"></script>{stamp}')
+    gate = site.gates["/script.js"] = threading.Event()
+    page = await page_of(bridge, handle)
+    old = page.realm
+    await page._session.run(runtime.evaluate("location.reload()"))
+    await page.wait_changed(lambda: page.realm not in (None, old))
+    after: list[Answer] = []
+
+    async def call_stamp() -> None:
+        after.append(await call(agent, handle, "stamp"))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(call_stamp)
+        await trio.testing.wait_all_tasks_blocked()
+        assert after == []
+        gate.set()
+
+    assert float(after[0].text) > float(before.text)
+
+
+async def test_the_toolset_of_the_document_before_is_stale(agent: Agent, bridge: Bridge, site: Site):
+    handle = await open_page(agent, site.page("/counting", COUNTING))
+    listing = await list_tools(agent, handle)
+    assert (await call(agent, handle, "whoami", toolset=listing["toolset"])).text == site.origin
+    await (await page_of(bridge, handle)).reload()
+
+    answer = await call(agent, handle, "whoami", toolset=listing["toolset"])
+
+    assert facts(answer) == ("tool_stale", "rejected", False)
+    fresh = read_listing(answer)["toolset"]
+    assert fresh != listing["toolset"]
+    assert (await call(agent, handle, "whoami", toolset=fresh)).text == site.origin
+
+
+async def test_a_tool_whose_schema_changed_over_a_reload_is_rejected_once(agent: Agent, bridge: Bridge, site: Site):
+    def version(schema: str) -> str:
+        return site.page("/versioned", offering(tool("act", "() => 'done'", schema)))
+
+    handle = await open_page(agent, version("{type: 'object'}"))
+    await list_tools(agent, handle)
+    version("{type: 'object', required: ['confirm']}")
+    await (await page_of(bridge, handle)).reload()
+
+    answer = await call(agent, handle, "act")
+
+    assert facts(answer) == ("tool_stale", "rejected", False)
+    assert "input schema changed" in answer.text
+    assert (await call(agent, handle, "act", {"confirm": True})).text == "done"
+
+
+async def test_a_tool_that_is_gone_is_named_with_what_is_there_now(agent: Agent, bridge: Bridge, site: Site):
+    handle = await open_page(agent, site.page("/gone", offering(tool("old", "() => 1"))))
+    await list_tools(agent, handle)
+    site.page("/gone", offering(tool("new", "() => 2")))
+    await (await page_of(bridge, handle)).reload()
+
+    answer = await call(agent, handle, "old")
+
+    assert code(answer) == "tool_stale"
+    assert "'old' is gone" in answer.text
+    assert names(read_listing(answer)) == ["new"]
+
+
+def read_listing(answer: Answer) -> dict[str, Any]:
+    """The new listing in a rejection."""
+    assert answer.structured is not None
+    return answer.structured["listing"]["pages"][0]
+
+
+async def test_a_reload_in_the_middle_of_a_call_gives_one_answer_at_once(agent: Agent, site: Site):
+    leaving = offering(tool("leave", "() => { location.reload(); return new Promise(() => {}) }"))
+    handle = await open_page(agent, site.page("/leaving", leaving))
+    await list_tools(agent, handle)
+
+    # Far below the call's own deadline: the end of the realm settles it.
+    answer = await call(agent, handle, "leave", seconds=30)
+
+    assert facts(answer) == ("navigated_during_call", "unknown", True)
+
+
+async def test_closing_the_page_in_the_middle_of_a_call_gives_one_answer_at_once(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    hanging = offering(tool("hang", "() => { window.hangs = true; return new Promise(() => {}) }"))
+    handle = await open_page(agent, site.page("/closing", hanging))
+    page = await page_of(bridge, handle)
+    answers: list[Answer] = []
+
+    async def hang() -> None:
+        answers.append(await call(agent, handle, "hang", seconds=30))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hang)
+        await wait_until(page, "window.hangs")
+        await agent.close_page(handle)
+
+    assert [facts(answer) for answer in answers] == [("page_gone", "unknown", True)]
+
+
+async def wait_until(page: Page, expression: str) -> None:
+    """Return once `expression` is true in the page; the page itself watches."""
+    watch = f"new Promise(done => {{ const look = () => ({expression}) ? done(1) : setTimeout(look, 5); look() }})"
+    await page._session.run(runtime.evaluate(watch, await_promise=True))
+
+
+async def test_history_back_finds_the_tools_of_the_restored_document(agent: Agent, site: Site):
+    handle = await open_page(agent, site.page("/first", offering(tool("first", "() => 1"))))
+    await agent.navigate_page(handle, site.page("/second", offering(tool("second", "() => 2"))), None)
+
+    answer = await agent.navigate_page(handle, None, "back")
+
+    assert [group["tools"] for group in read(answer)["groups"]] == [["first"]]
+    assert (await call(agent, handle, "first")).text == "1"
+    assert read(await agent.navigate_page(handle, None, "forward"))["url"] == site.origin + "/second"
+    assert code(await agent.navigate_page(handle, None, "forward")) == "navigation_failed"

@@ -1,0 +1,108 @@
+"""The decision about a call, as plain functions over snapshots."""
+
+from dataclasses import replace
+
+import pytest
+
+from bridge.calls.scope import choose
+from bridge.errors import OriginChanged, SchemaUnusable, ToolAmbiguous, ToolNotFound, ToolStale
+from tests.pure.offers import offer
+
+
+def test_a_tool_of_the_listed_document_runs():
+    shown = offer("add", "buy")
+
+    assert choose(shown, shown, "buy").name == "buy"
+
+
+def test_a_tool_runs_without_a_listing():
+    assert choose(None, offer("add"), "add").name == "add"
+
+
+def test_an_equal_tool_of_a_later_document_runs():
+    assert choose(offer("add"), offer("new", "add", document="2"), "add").name == "add"
+
+
+def test_another_origin_is_rejected_even_with_an_equal_tool():
+    with pytest.raises(OriginChanged, match=r"http://a\.test to http://b\.test"):
+        choose(offer("add"), offer("add", origin="http://b.test"), "add")
+
+
+def test_another_origin_is_rejected_before_its_toolset_is_looked_at():
+    shown = offer("add")
+    with pytest.raises(OriginChanged):
+        choose(shown, offer("add", origin="http://b.test"), "add", shown.toolset)
+
+
+@pytest.mark.parametrize("change", [{"description": "other"}, {"schema": '{"type":"object"}'}])
+def test_a_tool_that_is_not_as_listed_is_stale(change):
+    with pytest.raises(ToolStale, match="changed"):
+        choose(offer("add"), offer("add", **change), "add")
+
+
+def test_a_tool_that_left_is_stale_and_one_that_never_was_is_not_found():
+    shown, present = offer("old", "kept"), offer("kept", document="2")
+
+    with pytest.raises(ToolStale, match=r"'old' is gone .* 'kept'"):
+        choose(shown, present, "old")
+    with pytest.raises(ToolNotFound, match=r"no tool 'never'.* 'kept'"):
+        choose(shown, present, "never")
+
+
+def test_a_tool_that_came_after_the_listing_runs():
+    assert choose(offer("old"), offer("old", "new"), "new").name == "new"
+
+
+def test_the_toolset_of_the_same_document_and_tools_lets_a_call_run():
+    assert choose(offer("add"), offer("add"), "add", offer("add").toolset).name == "add"
+
+
+@pytest.mark.parametrize(
+    "present", [offer("add", document="2"), offer("add", "more"), offer("add", description="other")]
+)
+def test_any_difference_makes_a_toolset_stale(present):
+    with pytest.raises(ToolStale, match="toolset"):
+        choose(None, present, "add", offer("add").toolset)
+
+
+def test_an_ambiguous_name_names_the_ids_and_an_id_is_never_ambiguous():
+    twins = offer("A/same", "B/same")
+
+    with pytest.raises(ToolAmbiguous, match=r"#0\.0 \(group 'A'\), #1\.0 \(group 'B'\)"):
+        choose(twins, twins, "same")
+    assert choose(twins, twins, "#1.0").group == "B"
+
+
+def test_an_id_means_the_listed_tool_when_the_page_has_shuffled_its_groups():
+    shown, present = offer("A/one", "B/two"), offer("B/two", "A/one", document="2")
+
+    assert choose(shown, present, "#0.0").name == "one"
+    assert choose(shown, present, "#1.0").name == "two"
+
+
+def test_an_id_means_one_tool_even_where_another_has_it_as_its_name():
+    present = offer("real", "#0.0")
+
+    assert choose(present, present, "#0.0").name == "real"
+
+
+def test_a_name_that_became_ambiguous_still_means_the_listed_tool():
+    present = offer("A/same", "B/other")
+    added = offer("A/same", "B/other", "C/same")
+
+    assert choose(present, added, "same").group == "A"
+
+
+def test_a_tool_without_a_usable_schema_is_refused():
+    present = offer("odd")
+    [group] = present.groups
+    odd = replace(group.tools[0], schema=None, schema_problem="it is odd")
+    present = replace(present, groups=(replace(group, tools=(odd,)),))
+
+    with pytest.raises(SchemaUnusable, match="it is odd"):
+        choose(present, present, "odd")
+
+
+def test_a_long_list_of_names_is_cut():
+    with pytest.raises(ToolNotFound, match="and 90 more"):
+        choose(None, offer(*(f"tool{number}" for number in range(100))), "none")

@@ -70,7 +70,7 @@ class CommandFailed(BridgeError):
     code = "command_failed"
 
     def __init__(self, method: str, reason: str, *, error_code: int | None = None) -> None:
-        super().__init__(f"Chromium refused {method}: {reason}")
+        super().__init__(f"{method} failed: {reason}")
         self.method = method
         self.reason = reason
         self.error_code = error_code
@@ -125,7 +125,7 @@ class PageUnresponsive(BridgeError):
     def __init__(self, page: str, seconds: float) -> None:
         super().__init__(
             f"Page {page} did not answer within {seconds:g} s: its scripts are busy, or its listener for "
-            "devtoolstooldiscovery does not end. Try again later, or reload it with navigate_page."
+            "devtoolstooldiscovery does not end. Try again later, or reload the page."
         )
 
 
@@ -187,7 +187,7 @@ class CallTimedOut(BridgeError):
         advice = (
             "It may have done its work, or be at it still: look at the page before you call again."
             if dispatched
-            else "Nothing ran; try again, or give it more time with timeout_seconds."
+            else "Nothing ran; try again, or give it more time."
         )
         super().__init__(f"{what} did not end within {seconds:g} s. {advice}")
         self.seconds = seconds

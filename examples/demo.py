@@ -16,7 +16,7 @@ from mcp_types import CallToolResult, TextContent
 
 sys.path.insert(0, str(Path(__file__).parent / "shop"))
 
-from server import serve_shop  # noqa: E402  # the shop is an app with a folder of its own, not a package
+from server import serve_shop
 
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("add", {"a": 10200, "b": 2400}, "12600"),
@@ -51,17 +51,13 @@ async def main() -> int:
             listing = await agent.call_tool("list_page_tools", {"page": page})
             show(f"list_page_tools(page={page!r})", text_of(listing))
             offered = [
-                tool["name"]
-                for group in json.loads(text_of(listing))["pages"][0]["groups"]
-                for tool in group["tools"]
+                tool["name"] for group in json.loads(text_of(listing))["pages"][0]["groups"] for tool in group["tools"]
             ]
             print(f"{len(offered)} tools: {', '.join(offered)}")
 
             right = 0
             for tool, arguments, expected in CALLS:
-                result = await agent.call_tool(
-                    "call_page_tool", {"page": page, "tool": tool, "arguments": arguments}
-                )
+                result = await agent.call_tool("call_page_tool", {"page": page, "tool": tool, "arguments": arguments})
                 text = text_of(result)
                 show(f"call_page_tool(page={page!r}, tool={tool!r}, arguments={json.dumps(arguments)})", text)
                 is_right = not result.is_error and expected in text

@@ -1,6 +1,5 @@
 """One Chromium, launched by us or running already, and the link to it."""
 
-import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,12 +10,10 @@ from bridge import limits
 from bridge.browser.endpoint import find_endpoint
 from bridge.browser.process import LaunchOptions, open_process
 from bridge.browser.targets import OURS, Change, TargetTable, TargetView
-from bridge.errors import BridgeError, BrowserFailedToStart, ConnectionLost
+from bridge.errors import BrowserFailedToStart, ConnectionLost
 from bridge.wire.commands import Event, browser, runtime, set_auto_attach, set_discover_targets, target
 from bridge.wire.connection import Connection, open_connection
 from bridge.wire.transports import open_websocket
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +98,7 @@ async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
             product = await _greet(connection)
         except ConnectionLost as lost:
             raise await process.failure() from lost
-        try:
-            yield Browser(connection, product, ours=True)
-        finally:
-            with trio.move_on_after(limits.CLOSE_SECONDS, shield=True):
-                await _say_goodbye(connection)
+        yield Browser(connection, product, ours=True)
 
 
 async def _greet(connection: Connection) -> str:
@@ -116,10 +109,3 @@ async def _greet(connection: Connection) -> str:
     except trio.TooSlowError as error:
         raise BrowserFailedToStart(f"The browser did not answer within {limits.START_SECONDS:g} s.") from error
     return product
-
-
-async def _say_goodbye(connection: Connection) -> None:
-    try:
-        await connection.run(browser.close())
-    except BridgeError as error:
-        logger.debug("the browser was gone before it was asked to close: %s", error)

@@ -8,7 +8,7 @@ import trio
 
 from bridge import limits
 from bridge.calls.answers import Answer, answer_error, answer_json
-from bridge.calls.bridge import Bridge
+from bridge.calls.bridge import Bridge, wait_loaded
 from bridge.calls.listing import Offer, cut_listing
 from bridge.calls.pipeline import Call, Progress, answer_within, present_tools, run_call, shape
 from bridge.errors import BridgeError, CallRejected, PageGone, PageUnresponsive, UsageError
@@ -136,6 +136,7 @@ class Agent:
 
     async def _arrive(self, pages: Pages, page: Page) -> dict[str, Any]:
         """Describe a page that the agent has just brought somewhere, with the names of its tools."""
+        await wait_loaded(page)
         try:
             tools = await present_tools(self._bridge, page, fresh=False)
         except (PageGone, PageUnresponsive) as error:

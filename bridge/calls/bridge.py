@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import trio
 
@@ -10,8 +10,9 @@ from bridge import limits
 from bridge.browser.browser import AttachOptions, open_browser
 from bridge.browser.process import LaunchOptions
 from bridge.calls.results import Spill, open_spill
-from bridge.errors import BridgeError, BrowserGone
+from bridge.errors import BridgeError, BrowserGone, PageGone, UsageError
 from bridge.page.pages import Pages, open_pages
+from bridge.page.session import Page
 from bridge.tools.registry import Registry
 from bridge.tools.sources.page import PageSource
 from bridge.wire.nursery import open_background
@@ -28,18 +29,20 @@ class Bridge:
         self.spill = spill
         self._ready = trio.Event()
         self._pages: Pages | None = None
-        self._failure: BrowserGone | None = None
+        self._failure: BridgeError | None = None
 
     async def wait_pages(self) -> Pages:
         """Wait until the browser is up, and return its pages.
 
         Raises:
             BrowserGone: it could not be started or reached, or it ended; each caller gets its own error.
+            UsageError: the options can't be used.
         """
         await self._ready.wait()
         if self._pages is None:
             assert self._failure is not None
-            raise BrowserGone(str(self._failure)) from self._failure
+            kind = UsageError if isinstance(self._failure, UsageError) else BrowserGone
+            raise kind(str(self._failure)) from self._failure
         return self._pages
 
     async def keep_browser(self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...]) -> None:
@@ -50,7 +53,7 @@ class Bridge:
                 self._pages = pages
                 self._ready.set()
                 raise await browser.connection.wait_lost()
-        except BrowserGone as error:
+        except BridgeError as error:
             logger.warning("%s", error)
             self._failure = error
         finally:
@@ -58,12 +61,18 @@ class Bridge:
             self._ready.set()
 
 
+async def wait_loaded(page: Page) -> None:
+    """Give a page `limits.LOAD_SECONDS` to finish loading; one that does not, or is gone, is as good as it is."""
+    with trio.move_on_after(limits.LOAD_SECONDS), suppress(PageGone):
+        await page.wait_loaded()
+
+
 async def _open_at_start(pages: Pages, urls: tuple[str, ...]) -> None:
     """Open the pages that were asked for; one that can't be opened costs a line in the log and no more."""
     for url in urls:
         try:
             with trio.move_on_after(limits.NAVIGATION_SECONDS):
-                await pages.open(url)
+                await wait_loaded(await pages.open(url))
         except BrowserGone:
             raise
         except BridgeError as error:

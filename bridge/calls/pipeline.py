@@ -7,10 +7,9 @@ from typing import TypeVar
 
 import trio
 
-from bridge import limits
 from bridge.calls.answers import Answer, answer_error
 from bridge.calls.arguments import check_arguments, read_arguments
-from bridge.calls.bridge import Bridge
+from bridge.calls.bridge import Bridge, wait_loaded
 from bridge.calls.results import shorten
 from bridge.calls.scope import choose
 from bridge.errors import (
@@ -128,8 +127,7 @@ async def present_tools(bridge: Bridge, page: Page, *, fresh: bool) -> PageTools
     known = bridge.registry.find(page.handle)
     if known is not None and not fresh:
         return known
-    with trio.move_on_after(limits.LOAD_SECONDS):
-        await page.wait_loaded()
+    await wait_loaded(page)
     while True:
         realm = page.realm
         if realm is not None and (reason := why_undiscoverable(realm)) is not None:

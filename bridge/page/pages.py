@@ -9,7 +9,7 @@ import trio
 from bridge import limits
 from bridge.browser.browser import Browser
 from bridge.browser.targets import Attached, Change, Changed, Detached, TargetView
-from bridge.errors import BridgeError, CommandFailed, NavigationFailed, PageGone, PageNotFound
+from bridge.errors import BridgeError, CommandFailed, PageGone, PageNotFound
 from bridge.page.lifecycle import Stage
 from bridge.page.session import Page, PageHandle, PageObserver
 from bridge.wire.connection import Session
@@ -48,16 +48,19 @@ class Pages:
     async def open(self, url: str) -> Page:
         """Open a page and go to `url`; the browser's own empty page is used first.
 
+        Where that fails, or the caller leaves early, the page is closed again.
+
         Raises:
-            NavigationFailed: the browser could not go there; the page is closed again.
+            NavigationFailed: the browser could not go there.
         """
         page, self.unused = self.unused, None
         if page is None or page.why_gone() is not None or page.url != "about:blank":
             page = await self._open_empty()
         try:
             await page.navigate(url)
-        except NavigationFailed:
-            await self.close(page)
+        except BaseException:
+            with trio.move_on_after(limits.CLOSE_SECONDS, shield=True), suppress(BridgeError):
+                await self.close(page)
             raise
         return page
 

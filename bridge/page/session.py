@@ -133,9 +133,7 @@ class Page:
             case Stage.GONE:
                 return PageGone(f"Page {self.handle} was closed. Use list_pages to see what is open.")
             case Stage.CRASHED:
-                return PageCrashed(
-                    f"Page {self.handle} crashed ({self.url}). Reload it with navigate_page, or open a new one."
-                )
+                return PageCrashed(f"Page {self.handle} crashed ({self.url}). Reload it, or open a new one.")
             case _:
                 return None
 
@@ -191,10 +189,12 @@ class Page:
     async def wait_asked(self) -> None:
         """Block until a page that has loaded was asked for its tools, whether it answered or not."""
         await self.wait_changed(
-            lambda: self.realm is None
-            or self.realm == self._asked
-            or self.stage is not Stage.LIVE
-            or why_undiscoverable(self.realm) is not None
+            lambda: (
+                self.realm is None
+                or self.realm == self._asked
+                or self.stage is not Stage.LIVE
+                or why_undiscoverable(self.realm) is not None
+            )
         )
 
     async def wait_loaded(self) -> None:
@@ -294,7 +294,7 @@ class Page:
     # Where it goes
 
     async def navigate(self, url: str) -> None:
-        """Go to `url` and wait until it has loaded.
+        """Go to `url` and wait until its document is there; it may still be loading.
 
         Raises:
             NavigationFailed: the browser could not go there.
@@ -304,14 +304,14 @@ class Page:
         _, _, error_text = await self._session.run(page.navigate(url))
         if error_text:
             raise NavigationFailed(url, error_text)
-        await self.wait_loaded()
+        await self.wait_changed(lambda: self.realm is not None)
 
     async def reload(self) -> None:
-        """Load the document anew and wait until it has loaded."""
+        """Load the document anew, and wait until the new one is there."""
         await self._move(page.reload())
 
     async def go_history(self, steps: int) -> None:
-        """Go back (-1) or forward (1) and wait until that has loaded.
+        """Go back (-1) or forward (1), and wait until that document is there.
 
         Raises:
             NavigationFailed: there is no such entry.
@@ -329,8 +329,7 @@ class Page:
         if self.stage is Stage.CRASHED:
             # Its way back has begun; Chromium tells us of it a moment later.
             self._signal(Signal.STARTED_LOADING)
-        await self.wait_changed(lambda: self._frames.moves > moves)
-        await self.wait_loaded()
+        await self.wait_changed(lambda: self._frames.moves > moves and self.realm is not None)
 
     async def wait_step(self, step: object) -> None:
         """Block until the page is not at this `step` any more; the last one is that it is closed."""

@@ -43,7 +43,7 @@ def is_running(pid: int) -> bool:
 
 async def wait_gone(pids: set[int]) -> None:
     """Poll /proc: nothing tells of the end of a process that is not a child of ours."""
-    while any(is_running(pid) for pid in pids):
+    while any(is_running(pid) for pid in pids):  # noqa: ASYNC110  # there is no event to wait for
         await trio.sleep(0.02)
 
 

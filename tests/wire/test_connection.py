@@ -72,7 +72,7 @@ async def test_a_refused_command_says_which_and_why(peer):
         await peer.say({"id": 1, "error": {"code": -32000, "message": "Not allowed", "data": "for you"}})
 
     assert isinstance(call.error, CommandFailed)
-    assert str(call.error) == "Chromium refused Page.enable: Not allowed: for you"
+    assert str(call.error) == "Page.enable failed: Not allowed: for you"
     assert (call.error.method, call.error.error_code) == ("Page.enable", -32000)
 
 
@@ -105,7 +105,7 @@ async def test_an_answer_that_lacks_a_field_fails_its_command_alone(peer, answer
         await link.check_alive()
 
     assert isinstance(call.error, CommandFailed)
-    assert "Target.createTarget: its answer cannot be read (KeyError('targetId'))" in str(call.error)
+    assert "Target.createTarget failed: its answer cannot be read (KeyError('targetId'))" in str(call.error)
 
 
 async def test_a_command_that_cannot_be_json_is_refused_before_it_is_sent(peer):
@@ -115,7 +115,7 @@ async def test_a_command_that_cannot_be_json_is_refused_before_it_is_sent(peer):
         await link.check_alive()
 
     assert isinstance(call.error, CommandFailed)
-    assert "Page.addScriptToEvaluateOnNewDocument: its parameters cannot be sent" in str(call.error)
+    assert "Page.addScriptToEvaluateOnNewDocument failed: its parameters cannot be sent" in str(call.error)
 
 
 async def test_a_command_that_nobody_waits_for_is_sent_and_its_refusal_dropped(peer):

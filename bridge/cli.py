@@ -1,0 +1,262 @@
+"""The `pagebridge` command: words to functions, no logic.
+
+What takes long to import is imported by the command that needs it.
+"""
+
+import functools
+import io
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import click
+
+from bridge import limits
+from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
+from bridge.serve.printable import printable
+
+if TYPE_CHECKING:
+    from bridge.browser.browser import AttachOptions
+    from bridge.browser.process import LaunchOptions
+
+INTERRUPTED: Final = 130
+"""The shell's exit code for a command that Ctrl-C ended."""
+
+
+class _Misuse(click.ClickException):
+    """The command line, or what it says to a tool, is wrong; click's own errors of that kind exit so, too."""
+
+    exit_code = 2
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they are below."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; what it raises of ours is a sentence for people, anything else is a bug to be seen."""
+        try:
+            return super().invoke(ctx)
+        except (UsageError, ArgumentsInvalid) as error:
+            raise _Misuse(printable(str(error))) from error
+        except BridgeError as error:
+            raise click.ClickException(printable(str(error))) from error
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  pagebridge doctor                                    is everything in place?
+  pagebridge tools http://localhost:3000               what does this page offer?
+  pagebridge call http://localhost:3000 add a=1 b=2    run one of its tools
+  pagebridge serve                                     what an agent starts, over stdio""",
+)
+@click.version_option(package_name="pagebridge", message="%(prog)s %(version)s")
+def main() -> None:
+    """Give coding agents the tools that a web page defines for them."""
+    stdout = cast("io.TextIOWrapper | io.StringIO", sys.stdout)
+    if isinstance(stdout, io.TextIOWrapper):
+        # Pages write in all scripts; a terminal that has not all of them gets escapes, and not a traceback of ours.
+        stdout.reconfigure(errors="backslashreplace")
+
+
+def _read_header(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The values are secrets: no message may hold one."""
+    pairs = [value.partition(":") for value in values]
+    if not all(name.strip() and colon for name, colon, _ in pairs):
+        raise click.BadParameter("write NAME:VALUE, such as Authorization:'Bearer …'.")
+    return tuple((name.strip(), value.strip()) for name, _, value in pairs)
+
+
+def _read_seconds(_: click.Context, __: click.Parameter, value: float) -> float:
+    if not 0 < value <= limits.CALL_SECONDS_MAX:
+        raise click.BadParameter(f"a call may take more than 0 and at most {limits.CALL_SECONDS_MAX:g} seconds.")
+    return value
+
+
+_BROWSER_OPTIONS: Final = (
+    click.option(
+        "--browser",
+        "browser_path",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="Browser to start. Without it, PAGEBRIDGE_BROWSER, or the first Chrome, Chromium, Edge or Brave found.",
+    ),
+    click.option(
+        "--profile",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Profile folder to keep. Without it, a fresh one is removed at the end.",
+    ),
+    click.option("--headed", is_flag=True, help="Show the browser's window."),
+    click.option(
+        "--debug-port",
+        type=click.IntRange(0, 65535),
+        metavar="N",
+        help="Let the browser also listen on this port, open to every user of this machine; 0 takes a free one.",
+    ),
+    click.option("--no-sandbox", is_flag=True, help="Start the browser without its sandbox."),
+    click.option(
+        "--attach",
+        metavar="WHERE",
+        help="Use a running browser instead: http://HOST:PORT, a ws:// or wss:// URL, or its profile folder.",
+    ),
+    click.option(
+        "--attach-header",
+        multiple=True,
+        callback=_read_header,
+        metavar="NAME:VALUE",
+        help="Header to send with --attach; may be repeated. Its value is never logged.",
+    ),
+    click.option("-v", "--verbose", count=True, help="Say more on stderr; -vv says everything."),
+)
+
+
+_LAUNCH_NAMES: Final = ("browser_path", "profile", "headed", "debug_port", "no_sandbox")
+
+
+def _with_browser(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that choose a browser; it gets what they say as `options`."""
+
+    @functools.wraps(command)
+    def run(*, verbose: int, **words: Any) -> None:  # noqa: ANN401  # whatever the command's options are
+        plain = "pagebridge: %(message)s"
+        logging.basicConfig(
+            level=(logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)],
+            format="%(asctime)s %(levelname)s %(name)s: %(message)s" if verbose else plain,
+        )
+        command(options=_take_options(words), **words)
+
+    for option in reversed(_BROWSER_OPTIONS):
+        run = option(run)
+    return run
+
+
+def _take_options(words: dict[str, Any]) -> "LaunchOptions | AttachOptions":
+    """Take what chooses a browser out of a command's words.
+
+    Raises:
+        UsageError: the options contradict each other.
+    """
+    from bridge.browser.browser import AttachOptions
+    from bridge.browser.process import LaunchOptions
+
+    launch = {name: words.pop(name) for name in _LAUNCH_NAMES}
+    where, headers = words.pop("attach"), words.pop("attach_header")
+    if where is None:
+        if headers:
+            raise UsageError("--attach-header goes with --attach WHERE, and that is missing.")
+        return LaunchOptions(**launch)
+    if given := _names_given(_LAUNCH_NAMES):
+        raise UsageError(
+            f"--attach uses a browser that runs already, so {' and '.join(given)} can't be chosen: leave out either."
+        )
+    return AttachOptions(where=where, headers=headers)
+
+
+def _names_given(names: tuple[str, ...]) -> list[str]:
+    """Those of the present command's options that were written on the command line."""
+    context = click.get_current_context()
+    given = (parameter for parameter in context.command.params if parameter.name in names)
+    return [
+        parameter.opts[0]
+        for parameter in given
+        if context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+    ]
+
+
+@main.command()
+@click.option("--open", "urls", multiple=True, metavar="URL", help="Page to open at the start; may be repeated.")
+@_with_browser
+def serve(options: "LaunchOptions | AttachOptions", urls: tuple[str, ...]) -> None:
+    """Serve an agent over stdio, until it closes stdin.
+
+    This is for an agent to start. In its MCP configuration:
+
+    \b
+      {"mcpServers": {"pagebridge": {"command": "pagebridge", "args": ["serve"]}}}
+    """
+    import trio
+
+    from bridge.calls.agent import address
+    from bridge.serve.service import serve_stdio
+
+    trio.run(serve_stdio, options, tuple(address(url) for url in urls))
+
+
+@main.command()
+@click.argument("url")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with every schema, as an agent gets it.")
+@_with_browser
+def tools(options: "LaunchOptions | AttachOptions", url: str, as_json: bool) -> None:
+    """Show which tools the page at URL offers.
+
+    What is wrong with the page's answer is listed below them.
+    """
+    from bridge.serve import terminal
+
+    terminal.show_tools(options, url, as_json=as_json)
+
+
+@main.command(
+    epilog="""\b
+Examples:
+  pagebridge call http://localhost:3000 add a=1 b=2
+  pagebridge call http://localhost:3000 findOrders 'filter={"status": "open"}'
+  pagebridge call http://localhost:3000 findOrders --json '{"limit": 5}' | jq
+  echo '{"limit": 5}' | pagebridge call http://localhost:3000 findOrders -""",
+)
+@click.argument("url")
+@click.argument("tool")
+@click.argument("words", nargs=-1, metavar="[NAME=VALUE]...")
+@click.option("--json", "text", metavar="JSON", help="All arguments as one JSON object; - reads it from stdin.")
+@click.option(
+    "--timeout",
+    "seconds",
+    type=float,
+    default=limits.CALL_SECONDS,
+    callback=_read_seconds,
+    metavar="SECONDS",
+    help=f"Time for the tool: {limits.CALL_SECONDS:g} if not given, {limits.CALL_SECONDS_MAX:g} at most.",
+)
+@_with_browser
+def call(
+    options: "LaunchOptions | AttachOptions",
+    url: str,
+    tool: str,
+    words: tuple[str, ...],
+    text: str | None,
+    seconds: float,
+) -> None:
+    """Run a TOOL of the page at URL, and print its result.
+
+    Each VALUE is read as the tool's schema says: text where it wants a string, else JSON. A single - in place of
+    NAME=VALUE reads all arguments from stdin, as one JSON object.
+
+    The result goes to stdout whole: a string as it is, other values as JSON. An error goes to stderr; the exit
+    code is then 1, or 2 where the command or the arguments are wrong.
+    """
+    from bridge.serve import terminal
+
+    terminal.show_call(options, url, tool, terminal.read_given(words, text), seconds)
+
+
+@main.command()
+@click.argument("url", required=False)
+@_with_browser
+def doctor(options: "LaunchOptions | AttachOptions", url: str | None) -> None:
+    """Check that everything is in place.
+
+    Looks for the browser, starts it, serves an agent over stdio, and calls a tool in a page of its own. With URL,
+    it also asks that page for its tools. Says what to do about what fails; the exit code is then 1.
+    """
+    from bridge.serve import doctor
+
+    doctor.show_checks(options, url)

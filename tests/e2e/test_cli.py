@@ -1,0 +1,280 @@
+"""The real command against a page in a real Chromium, as a person or a script runs it."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import click
+import pytest
+import trio
+
+from bridge import cli
+from bridge.browser.browser import AttachOptions
+from bridge.browser.process import LaunchOptions, open_process
+from bridge.calls.bridge import open_bridge
+from bridge.serve.doctor import option_words
+from tests.e2e.client import COMMAND
+from tests.sites import Site, offering, tool
+
+NUMBERS = "{type: 'object', properties: {a: {type: 'number'}, b: {type: 'number', default: 5}}, required: ['a']}"
+PAGE = offering(
+    tool("add", "({a, b}) => a + b", NUMBERS, "Add two numbers"),
+    tool("echo", "given => given", "{type: 'object', properties: {text: {type: 'string'}, n: {type: 'integer'}}}"),
+    tool("repeat", "({size}) => '→'.repeat(size)", "{type: 'object', properties: {size: {type: 'integer'}}}"),
+    tool("paint", "() => ({text: '\\u001b[31m'})", description="Sends \\u001b[31m"),
+    tool("nothing", "() => {}"),
+    tool("fail", "() => { throw new RangeError('too far') }"),
+    tool("hang", "() => { fetch('/hanging'); return new Promise(() => {}) }"),
+    "{name: 'broken', description: 'No schema'}",
+    group="Runtime state",
+)
+SECONDS = 60
+
+
+@pytest.fixture
+def url(site: Site) -> str:
+    return site.page("/cli", PAGE)
+
+
+def run(*words: str, given: bytes = b"", env: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
+    done = subprocess.run(
+        [*COMMAND, *words],
+        input=given,
+        capture_output=True,
+        timeout=SECONDS,
+        env={**os.environ, "COLUMNS": "100", **(env or {})},
+    )
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    return done
+
+
+def error_of(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Its one sentence; what a launched browser has to say of its sandbox comes before."""
+    lines = [line for line in done.stderr.decode().splitlines() if "sandbox" not in line]
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def run_on_terminal(*words: str) -> str:
+    """What a person sees."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([*COMMAND, *words], stdin=slave, stdout=slave, stderr=subprocess.DEVNULL) as process:
+        os.close(slave)
+        seen = bytearray()
+        try:
+            while chunk := os.read(master, 65536):
+                seen += chunk
+        except OSError:
+            pass  # Linux says so when the last one has closed the terminal
+        finally:
+            os.close(master)
+        assert process.wait(SECONDS) == 0
+    return seen.decode().replace("\r\n", "\n")
+
+
+def test_tools_are_shown_as_a_table_with_the_problems_below(url: str):
+    done = run("tools", url)
+
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0
+    assert lines[0] == f"{url} offers 7 tools"
+    assert lines[2] == "Runtime state: For tests"
+    assert lines[4].split() == ["Tool", "Arguments", "Description"]
+    assert lines[5].split() == ["add", "a:", "number", "Add", "two", "numbers"]
+    assert lines[6].split() == ["b?:", "number", "=", "5"]
+    assert "Problems" in lines
+    assert lines[-1].startswith("  - Group 'Runtime state', tool 7 ('broken')")
+    assert "\x1b" not in done.stdout.decode()
+
+
+def test_tools_fit_a_narrow_terminal(url: str):
+    done = run("tools", url, env={"COLUMNS": "40"})
+
+    lines = done.stdout.decode().splitlines()
+    assert max(map(len, lines[1:])) <= 40
+    start = lines.index("  add")
+    assert lines[start : start + 4] == ["  add", "    a: number", "    b?: number = 5", "    Add two numbers"]
+
+
+def test_tools_as_json_are_what_an_agent_gets(url: str):
+    done = run("tools", url, "--json")
+
+    listing = json.loads(done.stdout)
+    assert done.stdout.count(b"\n") == 1
+    assert listing.keys() == {"page", "url", "origin", "toolset", "groups", "problems"}
+    [group] = listing["groups"]
+    assert [tool["name"] for tool in group["tools"]] == ["add", "echo", "repeat", "paint", "nothing", "fail", "hang"]
+    assert group["tools"][0]["inputSchema"]["required"] == ["a"]
+    assert len(listing["problems"]) == 1
+
+
+def test_more_tools_than_one_listing_holds_are_all_there(site: Site):
+    many = site.page("/many", offering(*(tool(f"tool{number}", "() => 1") for number in range(60))))
+
+    [group] = json.loads(run("tools", many, "--json").stdout)["groups"]
+    assert len(group["tools"]) == 60
+
+
+def test_a_page_without_tools_is_no_failure(site: Site):
+    done = run("tools", site.page("/none", ""))
+
+    assert done.returncode == 0
+    assert b"offers no tools: nothing there answered the devtoolstooldiscovery event" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "result"),
+    [
+        (("add", "a=1", "b=-2.5"), b"", b"-1.5\n"),
+        (("#0.0", "--json", '{"a": 1}'), b"", b"6\n"),
+        (("echo", "text=12", "n=12"), b"", b'{"text":"12","n":12}\n'),
+        (("echo", "-"), '{"text": "Zoë"}'.encode(), '{"text":"Zoë"}\n'.encode()),
+        (("repeat", "size=100000"), b"", "→".encode() * 100_000 + b"\n"),
+        (("nothing",), b"", b""),
+    ],
+    ids=["words", "json", "typed by the schema", "stdin", "long result", "no value"],
+)
+def test_a_call_prints_the_result(words: tuple[str, ...], given: bytes, result: bytes, url: str):
+    done = run("call", url, *words, given=given)
+
+    assert done.stdout == result, done.stderr.decode()
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "said"),
+    [
+        (("add", "a=x"), 2, "a must be a number"),
+        (("add",), 2, "do not fit its schema"),
+        (("nope",), 1, "has no tool 'nope'"),
+        (("fail",), 1, "RangeError: too far"),
+        (("hang", "--timeout", "0.5"), 1, "did not end within 0.5 s"),
+    ],
+)
+def test_a_call_that_fails_says_why(words: tuple[str, ...], exit_code: int, said: str, url: str):
+    done = run("call", url, *words)
+
+    assert (done.returncode, done.stdout) == (exit_code, b"")
+    assert said in error_of(done)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("tools", "http://127.0.0.1:1/"), "Could not open http://127.0.0.1:1/"),
+        (("call", "http://127.0.0.1:1/", "add"), "Could not open http://127.0.0.1:1/"),
+        (("tools", "http://h/", "--browser", "/nonexistent"), "/nonexistent is not a program"),
+        (("tools", "http://h/", "--attach", "/nonexistent"), "There is no folder /nonexistent"),
+    ],
+)
+def test_a_page_or_browser_that_is_not_there_is_told_in_a_sentence(words: tuple[str, ...], said: str):
+    done = run(*words)
+
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert said in error_of(done)
+
+
+def test_attach_options_that_can_not_be_used_are_bad_usage():
+    done = run("tools", "http://h/", "--attach", "http://127.0.0.1:1", "--attach-header", "bad name:hunter2")
+
+    assert done.returncode == 2
+    assert "bad name" in error_of(done)
+    assert b"hunter2" not in done.stderr
+
+
+def test_on_a_terminal_json_has_lines_and_a_page_can_not_paint(url: str):
+    assert run_on_terminal("call", url, "paint") == '{\n  "text": "\\u001b[31m"\n}\n'
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_a_call_and_everything_it_started(
+    number: signal.Signals, site: Site, url: str, tmp_path: Path
+):
+    asked = site.asked["/hanging"]
+    start = partial(
+        trio.run_process, [*COMMAND, "call", url, "hang"], check=False, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    with trio.fail_after(SECONDS):
+        async with trio.open_nursery() as nursery:
+            process: trio.Process = await nursery.start(start)
+            await site.wait_asked("/hanging", asked + 1)
+            assert os.listdir(tmp_path), "the browser has a profile there"
+            process.send_signal(number)
+
+    assert process.returncode == 128 + number
+    assert os.listdir(tmp_path) == []
+
+
+async def test_in_a_running_browser_no_tab_is_left(url: str):
+    with trio.fail_after(SECONDS):
+        async with open_process(LaunchOptions(debug_port=0)) as browser:
+            where = await browser.wait_listening()
+            done = await trio.to_thread.run_sync(run, "call", url, "add", "a=1", "--attach", where)
+            late = await trio.to_thread.run_sync(run, "call", url, "hang", "--timeout", "0.5", "--attach", where)
+            examined = await trio.to_thread.run_sync(run, "doctor", url, "--attach", where)
+            async with open_bridge(AttachOptions(where=where)) as bridge:
+                left = [page.url for page in await bridge.wait_pages()]
+
+    assert (done.stdout, late.returncode, examined.returncode) == (b"6\n", 1, 0), examined.stdout.decode()
+    assert left == ["about:blank"]
+
+
+def test_serve_prints_nothing_on_stdout_for_people(url: str):
+    done = run("serve", "--open", url, "-vv")
+
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_doctor_finds_everything_in_place(url: str):
+    done = run("doctor", url)
+
+    text = done.stdout.decode()
+    checks = ("Browser found", "Browser starts", "MCP handshake", "Page tool called", "Your page")
+    assert done.returncode == 0, text
+    assert [line[9:27].rstrip() for line in text.splitlines() if line.startswith("ok ")] == list(checks)
+    assert "add(1, 2) answered 3" in text
+    assert f"{url} offers 7 tools" in text
+    assert text.endswith("Everything is in place.\n")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        LaunchOptions(),
+        LaunchOptions(browser_path=Path("/b"), profile=Path("-p"), headed=True, debug_port=0, no_sandbox=True),
+        AttachOptions(where="ws://h/x?a=b", headers=(("A", "b:c"), ("D", ""))),
+    ],
+)
+def test_doctor_gives_the_server_its_own_options(options: LaunchOptions | AttachOptions):
+    taken: list[LaunchOptions | AttachOptions] = []
+    probe = click.command()(cli._with_browser(lambda options: taken.append(options)))
+    probe.main(option_words(options), standalone_mode=False)
+    assert taken == [options]
+
+
+def test_doctor_says_what_to_do_without_a_browser():
+    done = run("doctor", "--browser", "/nonexistent")
+
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 1
+    assert [line[:9].rstrip() for line in lines[:-1] if line[0] != " "] == ["failed", "skipped", "ok", "skipped"]
+    assert lines[0].startswith("failed   Browser found     /nonexistent")
+
+
+def test_doctor_fails_for_a_page_that_offers_nothing(site: Site):
+    done = run("doctor", site.page("/none", ""))
+
+    assert done.returncode == 1
+    assert b"failed   Your page" in done.stdout
+
+
+def test_the_command_is_installed_beside_python():
+    done = subprocess.run(
+        [Path(sys.executable).with_name("pagebridge"), "--version"], capture_output=True, timeout=SECONDS, check=True
+    )
+    assert done.stdout.startswith(b"pagebridge ")

@@ -25,6 +25,12 @@ SMALL_SHM_BYTES: Final = 64 * 1024 * 1024
 # page
 ATTACH_SECONDS: Final = 2.0
 """How long the pages that a browser has already may take to attach; one that hangs does not hold up the others."""
+DISCOVERY_SECONDS: Final = 1.0
+"""How long a listing waits for answers that a page has promised, or gave the last time."""
+LISTENER_SECONDS: Final = 1.0
+"""How long listeners of the discovery event may run before they are ended."""
+NEWS_SECONDS: Final = 0.05
+"""A page that changes its tools all the time is looked at no more often than this."""
 PAGE_ANSWER_SECONDS: Final = 5.0
 """How long a page's main thread may be busy before we say that it does not answer."""
 ASKED_SECONDS: Final = 1.0
@@ -40,6 +46,8 @@ TOOLS_PER_LISTING: Final = 25
 NAME_CHARS: Final = 128
 DESCRIPTION_CHARS: Final = 1000
 SCHEMA_CHARS: Final = 64 * 1024
+ALL_SCHEMA_CHARS: Final = 1024 * 1024
+"""Of all the tools of one document: a compiled schema takes many times its text."""
 SCHEMA_DEPTH: Final = 32
 SCHEMA_SUBSCHEMAS: Final = 2000
 SCHEMA_REF_PATHS: Final = 10_000

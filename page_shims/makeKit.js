@@ -1,25 +1,36 @@
 // @ts-check
 /**
- * Make the one function through which the bridge speaks with a document. It keeps the tools of the latest
- * discovery: a call names the discovery it was checked against, and an older one runs nothing.
+ * Make the one function through which the bridge speaks with a document. It keeps the tools of the latest round of
+ * discovery: a call names the round that it was checked against, and an older one runs nothing.
  * Runs: main world. Reached only through the debugging protocol.
  * @param {Natives} natives
- * @returns {(operation: 'discover' | 'call', ...rest: any[]) => unknown}
+ * @returns {(words: string) => unknown} takes `[operation, ...]` as JSON text
  */
 function makeKit(natives) {
-  let discovery = 0;
-  /** @type {CapturedTool[][]} */
-  let captured = [];
+  const news = makeNews(natives);
+  const listening = watchListeners(natives, () => news.tell('listener'));
+  /** @type {Round | null} */
+  let round = null;
 
-  return function kit(operation, ...rest) {
-    if (operation === 'discover') {
-      const asked = askForTools(natives, rest[0]);
-      captured = asked.captured;
-      asked.listed.discovery = ++discovery;
-      return asked.listed;
+  return function kit(text) {
+    const words = natives.parse(text);
+    switch (words[0]) {
+      case 'discover': {
+        const hoped = round === null ? (listening() ? 1 : 0) : round.answers;
+        round = openRound(natives, words[1], (round === null ? 0 : round.number) + 1, hoped, news);
+        return words[2] > 0 ? waitForRound(natives, round, words[2]) : describeRound(round);
+      }
+      case 'report':
+        return round === null ? null : describeRound(round);
+      case 'watch':
+        return news.next();
+      case 'call': {
+        const tool = round !== null && words[1] === round.number ? round.captured[words[2]]?.[words[3]] : undefined;
+        if (tool === undefined) return { __proto__: null, how: 'stale', kind: 'none', text: '' };
+        return runTool(natives, tool, words[4], words[5]);
+      }
+      default:
+        return null;
     }
-    const tool = rest[0] === discovery ? captured[rest[1]]?.[rest[2]] : undefined;
-    if (tool === undefined) return { __proto__: null, how: 'stale', kind: 'none', text: '' };
-    return runTool(natives, tool, rest[3], rest[4]);
   };
 }

@@ -5,7 +5,7 @@
  * @param {Natives} natives
  * @param {any} given what a listener passed to `respondWith`
  * @param {Bounds} bounds
- * @param {number} room how many more tools the page may offer
+ * @param {Room} room how much more the page may offer; this group takes its share
  * @returns {{listed: ListedGroup, captured: CapturedTool[]}}
  */
 function readGroup(natives, given, bounds, room) {
@@ -36,7 +36,7 @@ function readGroup(natives, given, bounds, room) {
     }
     const count = tools.length;
     for (let i = 0; i < count; i++) {
-      if (i >= room) {
+      if (room.tools <= 0 || room.schemaChars <= 0) {
         listed.dropped = count - i;
         break;
       }
@@ -47,6 +47,8 @@ function readGroup(natives, given, bounds, room) {
           appendTo(natives, listed.faults, read.fault);
         } else {
           read.listed.index = captured.length;
+          room.tools--;
+          room.schemaChars -= read.listed.schema.length;
           appendTo(natives, listed.tools, read.listed);
           appendTo(natives, captured, read.captured);
         }

@@ -12,6 +12,7 @@ function saveNatives() {
     defineProperty: Reflect.defineProperty,
     prototypeOf: Reflect.getPrototypeOf,
     ownKeys: Object.keys,
+    propertyOf: Reflect.getOwnPropertyDescriptor,
     isArray: Array.isArray,
     stringify: JSON.stringify,
     parse: JSON.parse,
@@ -26,8 +27,14 @@ function saveNatives() {
     dispatchEvent: EventTarget.prototype.dispatchEvent,
     CustomEvent,
     Error,
+    Promise,
+    Proxy,
     Map,
     Set,
+    setTimeout,
+    functionToString: Function.prototype.toString,
     objectPrototype: Object.prototype,
+    functionPrototype: Function.prototype,
+    eventTargetPrototype: EventTarget.prototype,
   };
 }

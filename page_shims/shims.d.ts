@@ -14,7 +14,33 @@ interface Bounds {
   nameChars: number;
   descriptionChars: number;
   schemaChars: number;
+  allSchemaChars: number;
   schemaDepth: number;
+}
+
+/** What is left of the bounds of a page. */
+interface Room {
+  __proto__: null;
+  tools: number;
+  schemaChars: number;
+}
+
+/** One dispatch of the event, and what came of it. */
+interface Round {
+  __proto__: null;
+  number: number;
+  hoped: number;
+  answers: number;
+  promised: number;
+  listed: Discovery;
+  captured: CapturedTool[][];
+  room: Room;
+  settled: (() => void) | null;
+}
+
+interface News {
+  tell(word: 'listener' | 'answers'): void;
+  next(): Promise<string>;
 }
 
 /** One thing that is wrong with what the page gave. `tool` is -1 for the group itself. */
@@ -56,12 +82,14 @@ interface ListedGroup {
 
 interface Discovery {
   __proto__: null;
-  discovery?: number;
+  round: number;
   groups: ListedGroup[];
   /** Messages of listeners that threw. */
   thrown: string[];
   /** How many answers were left out because there were too many. */
   surplus: number;
+  /** Whether more answers may come. */
+  more: boolean;
 }
 
 interface Ending {

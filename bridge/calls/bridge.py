@@ -13,6 +13,7 @@ from bridge.calls.results import Spill, open_spill
 from bridge.errors import BridgeError, BrowserGone, PageGone, UsageError
 from bridge.page.pages import Pages, open_pages
 from bridge.page.session import Page
+from bridge.settings import PageSettings
 from bridge.tools.registry import Registry
 from bridge.tools.sources.page import PageSource
 from bridge.wire.nursery import open_background
@@ -23,7 +24,8 @@ logger = logging.getLogger(__name__)
 class Bridge:
     """One browser and the tools of its pages. Made by `open_bridge`; there before its browser is."""
 
-    def __init__(self, spill: Spill) -> None:
+    def __init__(self, spill: Spill, settings: PageSettings) -> None:
+        self.settings = settings
         self.registry = Registry()
         self.source = PageSource(self.registry)
         self.spill = spill
@@ -48,7 +50,7 @@ class Bridge:
     async def keep_browser(self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...]) -> None:
         """Own the browser from its start to its end."""
         try:
-            async with open_browser(options) as browser, open_pages(browser, self.source) as pages:
+            async with open_browser(options) as browser, open_pages(browser, self.source, self.settings) as pages:
                 await _open_at_start(pages, urls)
                 self._pages = pages
                 self._ready.set()
@@ -80,14 +82,16 @@ async def _open_at_start(pages: Pages, urls: tuple[str, ...]) -> None:
 
 
 @asynccontextmanager
-async def open_bridge(options: LaunchOptions | AttachOptions, *, urls: tuple[str, ...] = ()) -> AsyncGenerator[Bridge]:
+async def open_bridge(
+    options: LaunchOptions | AttachOptions, *, urls: tuple[str, ...] = (), settings: PageSettings | None = None
+) -> AsyncGenerator[Bridge]:
     """Start a browser, or attach to one, in the background; `Bridge.wait_pages` waits for it.
 
     Args:
         urls: pages to open at the start.
     """
     with open_spill() as spill:
-        bridge = Bridge(spill)
+        bridge = Bridge(spill, settings or PageSettings())
         async with open_background() as nursery:
             nursery.start_soon(bridge.keep_browser, options, urls)
             yield bridge

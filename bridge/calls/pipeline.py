@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import trio
 
+from bridge import limits
 from bridge.calls.answers import Answer, answer_error
 from bridge.calls.arguments import check_arguments, read_arguments
 from bridge.calls.bridge import Bridge, wait_loaded
@@ -19,9 +20,9 @@ from bridge.errors import (
     ToolNotFound,
     ToolStale,
 )
-from bridge.page.discovery import why_undiscoverable
+from bridge.page.document import DocumentEnded
 from bridge.page.invocation import Ending
-from bridge.page.session import Page, RealmEnded
+from bridge.page.session import Page
 from bridge.tools.sources.page import no_tools
 from bridge.tools.tool import PageTools
 
@@ -110,8 +111,8 @@ async def run_call(bridge: Bridge, call: Call, progress: Progress) -> Ending:
         arguments = check_arguments(tool.schema, given, tool=tool.name)
         progress.dispatched = True
         try:
-            return await bridge.source.run(call.page, present, tool, arguments)
-        except RealmEnded:
+            return await bridge.source.run(tool, arguments)
+        except DocumentEnded:
             progress.dispatched = False
             fresh = True
 
@@ -129,10 +130,10 @@ async def present_tools(bridge: Bridge, page: Page, *, fresh: bool) -> PageTools
         return known
     await wait_loaded(page)
     while True:
-        realm = page.realm
-        if realm is not None and (reason := why_undiscoverable(realm)) is not None:
-            return no_tools(page.handle, realm, reason)
-        await page.discover()
+        document, reason = page.document, page.why_no_tools
+        if document is not None and reason is not None:
+            return no_tools(page, document, reason)
+        await page.discover(limits.DISCOVERY_SECONDS)
         tools = bridge.registry.find(page.handle)
         if tools is not None:
             return tools

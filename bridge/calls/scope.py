@@ -25,10 +25,7 @@ def choose(shown: PageTools | None, present: PageTools, wanted: str, toolset: st
         CallRejected: one of its kinds, saying what to do next.
     """
     if shown is not None and shown.origin != present.origin:
-        raise OriginChanged(
-            f"Page {present.page} went from {shown.origin} to {present.origin} since its tools were listed, so "
-            f"{wanted!r} was not run. Look at the tools that the page has now before you call one."
-        )
+        raise _other_origin(f"Page {present.page}", shown.origin, present.origin, wanted)
     if toolset is not None and toolset != present.toolset:
         raise ToolStale(
             f"The tools of page {present.page} are not those of toolset {toolset!r} any more, so {wanted!r} was "
@@ -60,11 +57,25 @@ def _find(tools: PageTools, wanted: str) -> list[Tool]:
 
 
 def _twins(present: PageTools, known: Tool) -> list[Tool]:
-    """The tools that may be the known one: in its own place, or else told of in the same words, or named so."""
-    named = [tool for tool in present if tool.name == known.name]
+    """The tools that may be the known one: in its own place, or else told of in the same words, or named so.
+
+    Raises:
+        OriginChanged: its name is there, and none of its origin has it.
+    """
+    everywhere = [tool for tool in present if tool.name == known.name]
+    named = [tool for tool in everywhere if tool.origin == known.origin]
+    if everywhere and not named:
+        raise _other_origin(f"A frame of page {present.page}", known.origin, everywhere[0].origin, known.name)
     same = [tool for tool in named if tool.fingerprint == known.fingerprint]
     in_place = [tool for tool in same if tool.id == known.id]
     return in_place or same or named
+
+
+def _other_origin(who: str, before: str, now: str, wanted: str) -> OriginChanged:
+    return OriginChanged(
+        f"{who} went from {before} to {now} since its tools were listed, so {wanted!r} was not run. "
+        "Look at the tools that are there now before you call one."
+    )
 
 
 def _check_unchanged(known: Tool, tool: Tool) -> None:
@@ -84,10 +95,14 @@ def _check_unchanged(known: Tool, tool: Tool) -> None:
 
 
 def _ambiguous(page: str, wanted: str, candidates: list[Tool]) -> ToolAmbiguous:
-    ids = ", ".join(f"{tool.id} (group {tool.group!r})" for tool in candidates)
+    ids = ", ".join(f"{tool.id} (group {tool.group!r}{_in_frame(tool)})" for tool in candidates)
     return ToolAmbiguous(
         f"Page {page} has {len(candidates)} tools named {wanted!r}. Call one of them by its id: {ids}."
     )
+
+
+def _in_frame(tool: Tool) -> str:
+    return f" in a frame of {tool.origin}" if tool.id.frame else ""
 
 
 def _missing(present: PageTools, wanted: str, known: Tool | None) -> ToolNotFound | ToolStale:

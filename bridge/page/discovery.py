@@ -1,14 +1,11 @@
-"""Ask a realm which tools it offers."""
+"""Which documents are asked for tools, within which bounds, and what one answered."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bridge import limits
 from bridge.page.frames import Realm
-from bridge.page.kit import KitId, ask_kit
-from bridge.wire.connection import Session
-
-SCHEMES: Final = ("http", "https")
+from bridge.settings import PageSettings
 
 BOUNDS: Final = {
     "groups": limits.GROUPS_PER_PAGE,
@@ -16,34 +13,46 @@ BOUNDS: Final = {
     "nameChars": limits.NAME_CHARS,
     "descriptionChars": limits.DESCRIPTION_CHARS,
     "schemaChars": limits.SCHEMA_CHARS,
+    "allSchemaChars": limits.ALL_SCHEMA_CHARS,
     "schemaDepth": limits.SCHEMA_DEPTH,
 }
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """What one realm answered at one time.
+    """What one document answered, as of now.
 
     Attributes:
-        number: counts the discoveries of the realm; the kit runs tools of the latest alone.
-        answer: `{groups, thrown, surplus}` as page_shims/shims.d.ts describes it.
+        round: counts the times it was asked; the kit runs tools of the latest round alone.
+        answer: `{groups, thrown, surplus, more}` as page_shims/shims.d.ts describes it.
     """
 
-    realm: Realm
-    kit: KitId
-    number: int
+    round: int
     answer: dict[str, Any] = field(repr=False)
 
+    @property
+    def more(self) -> bool:
+        """More answers may come."""
+        return self.answer["more"] is True
 
-def why_undiscoverable(realm: Realm) -> str | None:
-    """Why tools are not looked for in this realm, or None where they are."""
-    if realm.scheme in SCHEMES:
+
+def why_undiscoverable(realm: Realm, settings: PageSettings) -> str | None:
+    """Why a document is never asked for tools, or None where it is."""
+    if realm.scheme in settings.schemes:
         return None
     kind = "an opaque origin" if realm.is_opaque else f"a {realm.scheme}: address"
-    return f"tools are looked for on http and https pages, and this one has {kind}"
+    hint = "; --allow-file adds files" if realm.scheme == "file" else ""
+    return f"tools are looked for on http and https pages, and this one has {kind}{hint}"
 
 
-async def ask_for_tools(session: Session, realm: Realm, kit: KitId) -> Discovery:
-    """Dispatch the event in this realm and return what was answered."""
-    answer = await ask_kit(session, kit, "discover", BOUNDS)
-    return Discovery(realm, kit, int(answer["discovery"]), answer)
+def is_wanted(realm: Realm, main: Realm | None, settings: PageSettings) -> bool:
+    """Whether the tools of a frame's document count, `main` being the document of the page itself."""
+    if why_undiscoverable(realm, settings) is not None:
+        return False
+    match settings.frames:
+        case "none":
+            return False
+        case "same-origin":
+            return main is not None and realm.origin == main.origin
+        case "all":
+            return True

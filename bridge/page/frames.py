@@ -4,22 +4,31 @@ A realm is the main-world global of one document. Its key is Chromium's `uniqueC
 own: a document that comes back from the back/forward cache has its old id, and is still a new realm to us.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NewType
+from urllib.parse import urldefrag
 
 from bridge.wire.commands import ContextCreated, ContextDestroyed, Event, inspector, page, runtime
+from bridge.wire.router import SessionId
 
 FrameId = NewType("FrameId", str)
 
 
 @dataclass(frozen=True, slots=True)
 class Realm:
-    """One document's main world. `origin` is the realm's own; `://` is opaque and equals nothing."""
+    """One document's main world.
+
+    Attributes:
+        origin: the realm's own; `://` is opaque and equals nothing. A file is an origin of its own, by its path.
+        session_id: the session on which its frame's process speaks.
+    """
 
     unique_context_id: str
     generation: int
     origin: str
     frame: FrameId
+    session_id: SessionId
 
     @property
     def is_opaque(self) -> bool:
@@ -30,51 +39,91 @@ class Realm:
         return self.origin.partition(":")[0]
 
 
-class FrameTable:
-    """The realms of one session, and where its main frame is. `moves` counts the main frame's navigations."""
+@dataclass(frozen=True, slots=True)
+class RealmBegan:
+    realm: Realm
 
-    def __init__(self, main_frame: FrameId, url: str) -> None:
+
+@dataclass(frozen=True, slots=True)
+class RealmLeft:
+    """The document is not shown any more: it ended, or went into the back/forward cache."""
+
+    realm: Realm
+
+
+Change = RealmBegan | RealmLeft
+
+
+class FrameTable:
+    """The realms of one page, over all its sessions. `moves` counts the main frame's navigations."""
+
+    def __init__(self, session_id: SessionId, main_frame: FrameId, url: str) -> None:
+        self._session_id = session_id
         self.main_frame = main_frame
-        self.url = url
         self.moves = 0
+        self._urls = {main_frame: url}
         self._generation = 0
         self._realms: dict[FrameId, Realm] = {}
+
+    @property
+    def url(self) -> str:
+        return self._urls.get(self.main_frame, "")
 
     @property
     def main_realm(self) -> Realm | None:
         """The realm of the main frame, or None between two documents."""
         return self._realms.get(self.main_frame)
 
-    def apply(self, event: Event) -> bool:
-        """Take in one event; True where the main frame's realm is another one now, or none."""
-        before = self.main_realm
+    def url_of(self, frame: FrameId) -> str:
+        return self._urls.get(frame, "")
+
+    def apply(self, event: Event, session_id: SessionId) -> list[Change]:
+        """Take in one event, and say which realms it ended and began."""
         match event:
             case ContextCreated(is_default=True):
-                self._generation += 1
-                frame = FrameId(event.frame_id)
-                self._realms[frame] = Realm(event.unique_id, self._generation, event.origin, frame)
+                return self._begin(event, session_id)
             case ContextDestroyed():
-                self._forget(event.unique_id)
+                return self._leave(lambda realm: realm.unique_context_id == event.unique_id)
             case runtime.ExecutionContextsCleared() | inspector.TargetCrashed():
-                self.clear()
+                return self.end_session(session_id)
             case page.FrameDetached():
-                self._realms.pop(FrameId(event.frame_id), None)
-            case page.FrameNavigated() if event.frame.parent_id is None:
-                self.main_frame = FrameId(event.frame.id_)
-                self.url = event.frame.url + (event.frame.url_fragment or "")
-                self.moves += 1
-            case page.NavigatedWithinDocument() if event.frame_id == self.main_frame:
-                self.url = event.url
-                self.moves += 1
+                gone = FrameId(event.frame_id)
+                return self._leave(lambda realm: realm.frame == gone and realm.session_id == session_id)
+            case page.FrameNavigated():
+                frame = FrameId(event.frame.id_)
+                if event.frame.parent_id is None and session_id == self._session_id:
+                    self.main_frame = frame
+                self._go(frame, event.frame.url + (event.frame.url_fragment or ""))
+            case page.NavigatedWithinDocument():
+                self._go(FrameId(event.frame_id), event.url)
             case _:
                 pass
-        return self.main_realm is not before
+        return []
 
-    def clear(self) -> None:
-        """No document of the page is there any more."""
-        self._realms.clear()
+    def end_session(self, session_id: SessionId) -> list[Change]:
+        """No document of that session is shown any more."""
+        return self._leave(lambda realm: realm.session_id == session_id)
 
-    def _forget(self, unique_context_id: str) -> None:
-        self._realms = {
-            frame: realm for frame, realm in self._realms.items() if realm.unique_context_id != unique_context_id
-        }
+    def clear(self) -> list[Change]:
+        """No document of the page is shown any more."""
+        return self._leave(lambda _: True)
+
+    def _begin(self, event: ContextCreated, session_id: SessionId) -> list[Change]:
+        frame = FrameId(event.frame_id)
+        changes = self._leave(lambda realm: realm.frame == frame)
+        self._generation += 1
+        # All files have the same origin in Chromium; a path is what a person means by one.
+        origin = urldefrag(self.url_of(frame)).url if event.origin.startswith("file:") else event.origin
+        realm = Realm(event.unique_id, self._generation, origin, frame, session_id)
+        self._realms[frame] = realm
+        return [*changes, RealmBegan(realm)]
+
+    def _leave(self, leaves: Callable[[Realm], bool]) -> list[Change]:
+        left = [realm for realm in self._realms.values() if leaves(realm)]
+        for realm in left:
+            del self._realms[realm.frame]
+        return [RealmLeft(realm) for realm in left]
+
+    def _go(self, frame: FrameId, url: str) -> None:
+        self._urls[frame] = url
+        self.moves += frame == self.main_frame

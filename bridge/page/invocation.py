@@ -1,12 +1,10 @@
-"""Run one tool in its realm."""
+"""How one run of a tool ended, as the kit tells it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from bridge import limits
-from bridge.page.discovery import Discovery
-from bridge.page.kit import ask_kit
-from bridge.wire.connection import Session
 
 BOUNDS: Final = {"chars": limits.RESULT_CHARS, "depth": limits.RESULT_DEPTH}
 
@@ -16,8 +14,8 @@ class Ending:
     """How a tool ended, as page_shims/shims.d.ts describes it.
 
     Attributes:
-        how: `completed`, `failed`, `stale` (a newer discovery replaced the one that was named; nothing ran)
-            or `too large`.
+        how: `completed`, `failed`, `stale` (a newer round replaced the one that was named; nothing ran) or
+            `too large`.
         kind: `none`, `string`, `json`, or for a thrown Error `error`.
         text: the value: as it is for a string, else as compact JSON; the message for an error.
     """
@@ -29,12 +27,5 @@ class Ending:
     stack: str
 
 
-async def run_tool(session: Session, discovery: Discovery, group: int, tool: int, arguments_text: str) -> Ending:
-    """Run one captured tool and wait for its end; the caller's cancel scope is the deadline.
-
-    Raises:
-        CommandFailed: Chromium did not run it, or lost its answer; see `kit.is_realm_gone`.
-    """
-    words = ("call", discovery.number, group, tool, arguments_text, BOUNDS)
-    ending = await ask_kit(session, discovery.kit, *words, await_promise=True)
-    return Ending(*(str(ending.get(part, "")) for part in ("how", "kind", "text", "name", "stack")))
+def read_ending(told: Mapping[str, Any]) -> Ending:
+    return Ending(*(str(told.get(part, "")) for part in ("how", "kind", "text", "name", "stack")))

@@ -1,67 +1,52 @@
 """The kit: the one function of ours in a document, and how to speak with it."""
 
-from typing import Any, Final, cast
+import json
+from typing import Any, cast
 
 from bridge.errors import CommandFailed
 from bridge.page.frames import Realm
 from bridge.page.shims import kit_script
-from bridge.wire.commands import dom_debugger, evaluate_in, runtime
+from bridge.wire.commands import evaluate_in
 from bridge.wire.connection import Session
 
-OBJECT_GROUP: Final = "pagebridge"
 
-KitId = runtime.RemoteObjectId
-"""A kit's object id. It dies with its realm, so nothing that is sent through it can land in another document."""
+async def ask_kit(
+    session: Session,
+    realm: Realm,
+    name: str,
+    *words: object,
+    await_promise: bool = False,
+    timeout_ms: float | None = None,
+) -> Any:  # noqa: ANN401  # JSON
+    """Call the kit with JSON values, and return the JSON value that it answers.
 
-NO_KIT: Final = KitId("")
-"""Stands for the kit of a realm that is never asked."""
+    The document is checked and the kit called in one step inside V8. A document that is older than the shim has no
+    kit yet, and gets it here.
 
-_CALL: Final = "function (a, b, c, d, e, f) { return this(a, b, c, d, e, f); }"
-"""The kit is `this`. A spread would obey an iterator, and the page can replace that."""
-
-
-async def fetch_kit(session: Session, realm: Realm, secret: str) -> KitId:
-    """Find the kit that the shim left in this realm, or put it there if the document is older than the shim.
-
-    Raises:
-        CommandFailed: the realm is gone, or does not take the shim.
-    """
-    window, _ = await session.run(evaluate_in(realm.unique_context_id, "this", object_group=OBJECT_GROUP))
-    if window.object_id is None:
-        raise CommandFailed("Runtime.evaluate", "the page has no window")
-    for listener in await session.run(dom_debugger.get_event_listeners(window.object_id)):
-        if listener.type_ == secret and listener.handler is not None and listener.handler.object_id is not None:
-            return listener.handler.object_id
-    script = evaluate_in(realm.unique_context_id, kit_script(secret), object_group=OBJECT_GROUP)
-    kit, thrown = await session.run(script)
-    if kit.object_id is None or thrown is not None:
-        raise CommandFailed("Runtime.evaluate", "the shim could not be installed in the page")
-    return kit.object_id
-
-
-async def ask_kit(session: Session, kit: KitId, *words: object, await_promise: bool = False) -> dict[str, Any]:
-    """Call the kit with JSON values, and return the object that it answers.
-
-    The document is checked and the kit called in one step inside V8.
+    Args:
+        name: the secret name under which the kit is known in the document.
+        timeout_ms: end the synchronous part after that, see `was_terminated`.
 
     Raises:
         CommandFailed: the realm is gone (see `is_realm_gone`), or the page broke the shim.
     """
-    answer, thrown = await session.run(
-        runtime.call_function_on(
-            _CALL,
-            object_id=kit,
-            arguments=[runtime.CallArgument(word) for word in words],
-            silent=True,
-            return_by_value=True,
-            user_gesture=True,
-            await_promise=await_promise,
+    # JSON text is also a JavaScript literal, but for `__proto__` in it; so it goes over as a string.
+    call = f"{name}({json.dumps(json.dumps(words))})"
+    for expression in (call, f"{kit_script(name)}\n{call}"):
+        answer, thrown = await session.run(
+            evaluate_in(
+                realm.unique_context_id,
+                expression,
+                return_by_value=True,
+                await_promise=await_promise,
+                timeout_ms=timeout_ms,
+            )
         )
-    )
-    value = cast("object", answer.value)
-    if thrown is not None or not isinstance(value, dict):
-        raise CommandFailed("Runtime.callFunctionOn", "the page broke the shim")
-    return cast("dict[str, Any]", value)
+        if thrown is None:
+            return cast("Any", answer.value)
+        if answer.class_name != "ReferenceError":
+            break
+    raise CommandFailed("Runtime.evaluate", "the page broke the shim")
 
 
 def is_answer_lost(error: CommandFailed) -> bool:
@@ -70,8 +55,13 @@ def is_answer_lost(error: CommandFailed) -> bool:
 
 
 def is_realm_gone(error: CommandFailed) -> bool:
-    """True where Chromium says that the realm or its objects were gone before it ran anything.
+    """True where Chromium says that the realm was gone before it ran anything.
 
     That it ran nothing holds for a main frame: its document can't end while a script of it runs.
     """
-    return "Cannot find context" in error.reason or "Could not find object" in error.reason
+    return "uniqueContextId not found" in error.reason or "Cannot find context" in error.reason
+
+
+def was_terminated(error: CommandFailed) -> bool:
+    """True where the time for the synchronous part was over."""
+    return "was terminated" in error.reason or error.reason.startswith("Internal error")

@@ -12,6 +12,7 @@ from bridge.browser.targets import Attached, Change, Changed, Detached, TargetVi
 from bridge.errors import BridgeError, CommandFailed, PageGone, PageNotFound
 from bridge.page.lifecycle import Stage
 from bridge.page.session import Page, PageHandle, PageObserver
+from bridge.settings import PageSettings
 from bridge.wire.connection import Session
 from bridge.wire.nursery import open_background
 
@@ -21,10 +22,11 @@ logger = logging.getLogger(__name__)
 class Pages:
     """The open pages, in the order in which we met them. Made by `open_pages`."""
 
-    def __init__(self, browser: Browser, nursery: trio.Nursery, observer: PageObserver) -> None:
+    def __init__(self, browser: Browser, nursery: trio.Nursery, observer: PageObserver, settings: PageSettings) -> None:
         self._browser = browser
         self._nursery = nursery
         self._observer = observer
+        self._settings = settings
         self._by_handle: dict[PageHandle, Page] = {}
         self._minted = 0
         self._arrived = trio.Event()
@@ -103,7 +105,7 @@ class Pages:
             return
         self._minted += 1
         handle = PageHandle(f"p{self._minted}")
-        page = Page(handle, Session(self._browser.connection, view.session_id), view, self._observer)
+        page = Page(handle, Session(self._browser.connection, view.session_id), view, self._observer, self._settings)
         self._by_handle[handle] = page
         self._arrived.set()
         self._arrived = trio.Event()
@@ -121,19 +123,17 @@ class Pages:
     async def _look_after(self, page: Page) -> None:
         """Own one page from its attaching to its end."""
         try:
-            await page.attach()
+            await page.live()
         except BridgeError as error:
             # Most likely it went away again; `_detach` or the lost link says so to whoever asks.
             logger.debug("page %s was not attached: %s", page.handle, error)
-            return
-        await page.keep_discovered()
 
 
 @asynccontextmanager
-async def open_pages(browser: Browser, observer: PageObserver) -> AsyncGenerator[Pages]:
+async def open_pages(browser: Browser, observer: PageObserver, settings: PageSettings) -> AsyncGenerator[Pages]:
     """Attach to the pages of `browser`, those there are and those to come."""
     async with open_background() as nursery:
-        pages = Pages(browser, nursery, observer)
+        pages = Pages(browser, nursery, observer, settings)
         await browser.attach_to_pages(pages.on_change)
         if browser.ours:
             pages.unused = next(iter(pages), None)

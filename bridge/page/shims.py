@@ -2,24 +2,31 @@
 
 from functools import cache
 from importlib.resources import files
-from json import dumps
 from typing import Final
 
 KIT_PARTS: Final = (
     "appendTo",
-    "askForTools",
     "describeKind",
+    "describeRound",
     "describeThrown",
+    "dispatchDiscovery",
     "encodeOddity",
     "encodeValue",
+    "expectsMore",
     "functionName",
-    "installKit",
+    "isPromise",
     "makeKit",
+    "makeNews",
+    "noteThrown",
+    "openRound",
     "plainForm",
     "readGroup",
     "readTool",
+    "replaceMethod",
     "runTool",
     "saveNatives",
+    "waitForRound",
+    "watchListeners",
 )
 """Each is one file that holds one function of the same name."""
 
@@ -30,13 +37,14 @@ def _functions() -> str:
     return "\n".join(folder.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in KIT_PARTS)
 
 
-def kit_script(secret: str) -> str:
-    """The script that installs the kit in a document; its value is the kit.
+def kit_script(name: str) -> str:
+    """The script that makes the kit of a document.
 
     Args:
-        secret: the event name under which the kit listens, unknown to the page.
+        name: of a constant in the document's global scope. Nothing in the page can list such names, and this one
+            is secret: whoever does not know it can't reach the kit.
     """
     return (
-        f"(() => {{ 'use strict';\n{_functions()}\nreturn installKit({dumps(secret)});\n}})()\n"
+        f"const {name} = (() => {{ 'use strict';\n{_functions()}\nreturn makeKit(saveNatives());\n}})();\n"
         "//# sourceURL=bridge/kit.js"
     )

@@ -6,19 +6,33 @@ from functools import cached_property
 from hashlib import sha256
 from json import dumps
 
-from bridge.page.discovery import Discovery
+from bridge.page.document import Document
 from bridge.tools.schema import CheckedSchema
 
 
 @dataclass(frozen=True, slots=True)
 class ToolId:
-    """Where a tool is in one answer of its page, counted from 0. Written `#group.tool`."""
+    """Where a tool is in the answers of its page, counted from 0. Written `#group.tool`, or `f1#group.tool` where
+    an iframe offers it."""
 
+    frame: str
     group: int
     tool: int
 
     def __str__(self) -> str:
-        return f"#{self.group}.{self.tool}"
+        return f"{self.frame}#{self.group}.{self.tool}"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a tool runs: one round of discovery in one document."""
+
+    document: Document
+    round: int
+
+    @property
+    def origin(self) -> str:
+        return self.document.realm.origin
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,11 @@ class Tool:
     schema: CheckedSchema | None
     schema_problem: str | None
     group: str
+    home: Home
+
+    @property
+    def origin(self) -> str:
+        return self.home.origin
 
     @property
     def fingerprint(self) -> tuple[str, str, str]:
@@ -47,28 +66,57 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolGroup:
+    """Tools that came together.
+
+    Attributes:
+        frame: handle of the iframe that offers them, "" for the page itself.
+    """
+
     name: str
     description: str
     tools: tuple[Tool, ...]
+    frame: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class DocumentTools:
+    """Everything that one document offers.
+
+    Attributes:
+        problems: one sentence for each thing in its answer that could not be used.
+        more: more answers may come.
+    """
+
+    home: Home
+    groups: tuple[ToolGroup, ...]
+    problems: tuple[str, ...]
+    more: bool = False
 
 
 @dataclass(frozen=True)
 class PageTools:
-    """Everything that one document offers: an immutable snapshot.
-
-    Attributes:
-        problems: one sentence for each thing in the page's answer that could not be used.
-        discovery: the handle through which the page floor runs these very tools.
-    """
+    """Everything that a page offers: an immutable snapshot. The first document is the page's own."""
 
     page: str
-    groups: tuple[ToolGroup, ...]
-    problems: tuple[str, ...]
-    discovery: Discovery
+    documents: tuple[DocumentTools, ...]
 
     @property
     def origin(self) -> str:
-        return self.discovery.realm.origin
+        return self.documents[0].home.origin
+
+    @property
+    def groups(self) -> Iterator[ToolGroup]:
+        for document in self.documents:
+            yield from document.groups
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(problem for document in self.documents for problem in document.problems)
+
+    @property
+    def more(self) -> bool:
+        return any(document.more for document in self.documents)
 
     def __iter__(self) -> Iterator[Tool]:
         for group in self.groups:
@@ -76,10 +124,12 @@ class PageTools:
 
     @cached_property
     def toolset(self) -> str:
-        """A token for exactly these tools in exactly this document."""
-        realm = self.discovery.realm
-        told = [realm.unique_context_id, realm.generation, [[str(tool.id), *tool.fingerprint] for tool in self]]
-        return f"{self.page}-{realm.generation}-{sha256(dumps(told).encode()).hexdigest()[:12]}"
+        """A token for exactly these tools in exactly these documents."""
+        realms = [
+            (one.home.document.realm.unique_context_id, one.home.document.realm.generation) for one in self.documents
+        ]
+        told = [realms, [[str(tool.id), *tool.fingerprint] for tool in self]]
+        return f"{self.page}-{realms[0][1]}-{sha256(dumps(told).encode()).hexdigest()[:12]}"
 
     def says_the_same_as(self, other: "PageTools") -> bool:
         """True where an agent that knows `other` would learn nothing new."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
-from cdp import browser, dom_debugger, inspector, page, runtime, target
+from cdp import browser, inspector, page, runtime, target
 
 from bridge.wire.router import Json, RawEvent
 
@@ -18,8 +18,8 @@ __all__ = [
     "ContextCreated",
     "ContextDestroyed",
     "Event",
+    "Lifecycle",
     "browser",
-    "dom_debugger",
     "evaluate_in",
     "finish_command",
     "inspector",
@@ -78,14 +78,28 @@ class ContextDestroyed:
         return cls(unique_id=str(params["executionContextUniqueId"]))
 
 
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """Page.lifecycleEvent. `name` is `DOMContentLoaded`, `load`, …, of one frame.
+
+    PyCDP reads it too, with a time and a loader that nobody here needs.
+    """
+
+    frame_id: str
+    name: str
+
+    @classmethod
+    def from_json(cls, params: Json) -> Self:
+        return cls(frame_id=str(params["frameId"]), name=str(params["name"]))
+
+
 _READERS: Final[dict[str, Callable[[Json], Event]]] = {
     "Inspector.targetCrashed": inspector.TargetCrashed.from_json,
-    "Page.domContentEventFired": page.DomContentEventFired.from_json,
     "Page.frameDetached": page.FrameDetached.from_json,
     "Page.frameNavigated": page.FrameNavigated.from_json,
     "Page.frameStartedLoading": page.FrameStartedLoading.from_json,
     "Page.frameStoppedLoading": page.FrameStoppedLoading.from_json,
-    "Page.loadEventFired": page.LoadEventFired.from_json,
+    "Page.lifecycleEvent": Lifecycle.from_json,
     "Page.navigatedWithinDocument": page.NavigatedWithinDocument.from_json,
     "Runtime.executionContextCreated": ContextCreated.from_json,
     "Runtime.executionContextDestroyed": ContextDestroyed.from_json,
@@ -131,10 +145,14 @@ def evaluate_in(
     object_group: str | None = None,
     return_by_value: bool = False,
     await_promise: bool = False,
+    timeout_ms: float | None = None,
 ) -> Generator[Json, Json, tuple[runtime.RemoteObject, runtime.ExceptionDetails | None]]:
     """Runtime.evaluate bound to one realm: the check and the run are one step inside V8.
 
     A numeric `contextId` would run on whatever document has that number by now, even of another origin.
+
+    Args:
+        timeout_ms: end the synchronous part of the script after that; nothing else of the page is ended with it.
     """
     params: Json = {
         "expression": expression,
@@ -145,6 +163,8 @@ def evaluate_in(
     }
     if object_group is not None:
         params["objectGroup"] = object_group
+    if timeout_ms is not None:
+        params["timeout"] = timeout_ms
     result = yield {"method": "Runtime.evaluate", "params": params}
     details = result.get("exceptionDetails")
     return (

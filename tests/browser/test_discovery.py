@@ -103,7 +103,7 @@ async def test_a_listener_that_throws_is_told_apart_from_none(agent: Agent, site
 
     assert (await list_tools(agent, silent))["problems"] == []
     assert (await list_tools(agent, thrower))["problems"] == [
-        "A listener for the event threw: Uncaught Error: not today"
+        "A listener for the event failed: Uncaught Error: not today"
     ]
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from bridge.browser.executable import find_browser
 from bridge.browser.process import BrowserProcess, LaunchOptions, open_process
-from bridge.browser.profile import remove_abandoned_profiles
+from bridge.browser.profile import open_profile
 from bridge.errors import BrowserFailedToStart
 from bridge.limits import STDERR_TAIL_CHARS
 from bridge.wire.transports import TransportEnded
@@ -276,14 +277,18 @@ async def test_profile_of_a_killed_bridge_is_removed_and_no_other(temporary, tmp
     for folder in (abandoned, young, foreign):
         (folder / "Default").mkdir(parents=True)
     link.symlink_to(foreign)
+    options = LaunchOptions(browser_path=stub(tmp_path, "read forever <&3"), profile=tmp_path / "kept")
+    threads = trio.to_thread.current_default_thread_limiter()
+    threads.total_tokens = 1
     with trio.fail_after(20):
-        async with open_process(LaunchOptions(browser_path=stub(tmp_path, "read forever <&3"))):
-            (in_use,) = set(temporary.iterdir()) - {abandoned, young, foreign, link}
+        async with open_profile(None) as in_use:
             for folder in (abandoned, in_use, foreign):
                 os.utime(folder, (long_ago, long_ago))
-            await remove_abandoned_profiles()
-            assert set(temporary.iterdir()) == {young, foreign, link, in_use}
-            assert (foreign / "Default").exists()
+            async with open_process(options):
+                await wait_all_tasks_blocked()  # the removal has the only thread
+                async with threads:  # and has ended
+                    assert set(temporary.iterdir()) == {young, foreign, link, in_use}
+                    assert (foreign / "Default").exists()
 
 
 async def test_profile_in_use_is_named(tmp_path):

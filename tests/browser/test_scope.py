@@ -11,8 +11,7 @@ from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge
 from bridge.errors import CommandFailed
-from bridge.page.invocation import run_tool
-from bridge.page.kit import is_realm_gone
+from bridge.page.kit import ask_kit, is_realm_gone
 from bridge.page.session import Page
 from bridge.wire.commands import runtime
 from tests.browser.asking import call, code, facts, list_tools, names, open_page, read
@@ -62,18 +61,17 @@ async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(agent
     elsewhere = site.elsewhere()
     handle = await open_page(agent, site.page("/counting", COUNTING))
     await list_tools(agent, handle)
-    old = bridge.registry.find(handle)
-    assert old is not None
     page = await page_of(bridge, handle)
+    old = page.document
+    assert old is not None
     number = await number_of_realm(page)
     await page.navigate(elsewhere.origin + "/counting")
     while await number_of_realm(page) < number:
         await page.reload()
     assert await number_of_realm(page) == number
-    session = page._session
 
     with pytest.raises(CommandFailed) as refused:
-        await run_tool(session, old.discovery, 0, 0, "{}")
+        await ask_kit(page._session, old.realm, page._kit, "call", 1, 0, 0, "{}", {})
 
     assert is_realm_gone(refused.value)
     assert await evaluate(page, "sessionStorage.runs ?? 'never'", number) == "never"

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from bridge.browser.targets import Attached, Changed, Detached, TargetTable
-from bridge.page.frames import FrameId, FrameTable
+from bridge.page.frames import Change, FrameId, FrameTable, RealmBegan, RealmLeft
 from bridge.page.lifecycle import NEXT, Signal, Stage
 from bridge.wire.commands import ContextCreated, ContextDestroyed, Event, inspector, page, parse_event, runtime
 from bridge.wire.router import Json, RawEvent, SessionId
@@ -30,55 +30,107 @@ def created(unique_id: str, origin: str = "http://a.test", frame: str = "main", 
     return ContextCreated(unique_id, origin, frame, default)
 
 
+class Frames(FrameTable):
+    """The frames of a page whose events come on one session, unless said otherwise."""
+
+    def take(self, event: Event, session: str = "S") -> list[Change]:
+        return self.apply(event, SessionId(session))
+
+
 @pytest.fixture
-def frames() -> FrameTable:
-    return FrameTable(FrameId("main"), "about:blank")
+def frames() -> Frames:
+    return Frames(SessionId("S"), FrameId("main"), "about:blank")
 
 
-def test_a_realm_has_the_origin_of_its_context(frames: FrameTable):
-    assert frames.apply(created("1"))
+def test_a_realm_has_the_origin_of_its_context(frames: Frames):
+    [began] = frames.take(created("1"))
 
-    assert frames.main_realm is not None
-    assert (frames.main_realm.origin, frames.main_realm.is_opaque) == ("http://a.test", False)
+    assert isinstance(began, RealmBegan)
+    assert frames.main_realm == began.realm
+    assert (began.realm.origin, began.realm.is_opaque) == ("http://a.test", False)
 
 
-def test_other_worlds_and_other_frames_are_not_the_pages_realm(frames: FrameTable):
-    assert not frames.apply(created("1", default=False))
-    assert not frames.apply(created("2", frame="child"))
+def test_other_worlds_begin_no_realm(frames: Frames):
+    assert frames.take(created("1", default=False)) == []
+
+
+def test_a_frames_realm_is_not_the_pages(frames: Frames):
+    [began] = frames.take(created("2", frame="child"))
+
+    assert isinstance(began, RealmBegan)
+    assert began.realm.frame == "child"
     assert frames.main_realm is None
 
 
-def test_a_document_that_comes_back_with_its_old_id_is_a_new_realm(frames: FrameTable):
-    frames.apply(created("1"))
+def test_a_document_that_comes_back_with_its_old_id_is_a_new_realm(frames: Frames):
+    frames.take(created("1"))
     first = frames.main_realm
-    frames.apply(runtime.ExecutionContextsCleared())
+    frames.take(runtime.ExecutionContextsCleared())
     assert frames.main_realm is None
-    frames.apply(created("1"))
+    frames.take(created("1"))
 
     assert frames.main_realm != first
+
+
+def test_a_context_that_follows_another_without_a_word_ends_it(frames: Frames):
+    frames.take(created("1"))
+    first = frames.main_realm
+
+    left, began = frames.take(created("2"))
+
+    assert left == RealmLeft(first)  # type: ignore[arg-type]
+    assert began == RealmBegan(frames.main_realm)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "event",
     [runtime.ExecutionContextsCleared(), ContextDestroyed("1"), inspector.TargetCrashed()],
 )
-def test_the_realm_ends_with_its_context(frames: FrameTable, event: Event):
-    frames.apply(created("1"))
+def test_the_realm_ends_with_its_context(frames: Frames, event: Event):
+    frames.take(created("1"))
 
-    assert frames.apply(event)
+    [left] = frames.take(event)
+
+    assert isinstance(left, RealmLeft)
     assert frames.main_realm is None
 
 
-def test_the_end_of_another_context_leaves_the_realm(frames: FrameTable):
-    frames.apply(created("1"))
-    frames.apply(created("2", frame="child"))
+def test_the_end_of_another_context_leaves_the_realm(frames: Frames):
+    frames.take(created("1"))
+    frames.take(created("2", frame="child"))
 
-    assert not frames.apply(ContextDestroyed("2"))
-    assert not frames.apply(page.FrameDetached(page.FrameId("child")))
+    frames.take(ContextDestroyed("2"))
+    frames.take(page.FrameDetached(page.FrameId("child")))
+
     assert frames.main_realm is not None
 
 
-def test_navigations_of_the_main_frame_are_counted_and_carry_the_address(frames: FrameTable):
+def test_a_frame_in_another_process_ends_with_its_own_session_alone(frames: Frames):
+    frames.take(created("1"))
+    frames.take(created("2", frame="child"), "other")
+
+    frames.take(runtime.ExecutionContextsCleared(), "other")
+
+    assert frames.main_realm is not None
+    assert frames.end_session(SessionId("other")) == []
+
+
+def test_a_frame_that_moved_to_another_process_is_not_ended_by_its_old_one(frames: Frames):
+    frames.take(created("1", frame="child"))
+    frames.take(created("2", frame="child"), "other")
+
+    assert frames.take(page.FrameDetached(page.FrameId("child"))) == []
+
+
+def test_a_file_is_an_origin_by_its_path(frames: Frames):
+    frames.take(read("Page.navigatedWithinDocument", {"frameId": "main", "url": "file:///a/b.html?x#y"}))
+    frames.take(created("1", origin="file://"))
+
+    assert frames.main_realm is not None
+    assert frames.main_realm.origin == "file:///a/b.html?x"
+
+
+def test_navigations_of_the_main_frame_are_counted_and_carry_the_address(frames: Frames):
     frame = {
         "id": "main",
         "loaderId": "L",
@@ -87,12 +139,12 @@ def test_navigations_of_the_main_frame_are_counted_and_carry_the_address(frames:
         "securityOrigin": "http://a.test",
         "mimeType": "text/html",
     }
-    frames.apply(read("Page.frameNavigated", {"frame": frame}))
+    frames.take(read("Page.frameNavigated", {"frame": frame}))
     assert (frames.url, frames.moves) == ("http://a.test/x#part", 1)
-    frames.apply(read("Page.navigatedWithinDocument", {"frameId": "main", "url": "http://a.test/y"}))
+    frames.take(read("Page.navigatedWithinDocument", {"frameId": "main", "url": "http://a.test/y"}))
     assert (frames.url, frames.moves) == ("http://a.test/y", 2)
-    frames.apply(read("Page.frameNavigated", {"frame": {**frame, "id": "child", "parentId": "main"}}))
-    frames.apply(read("Page.navigatedWithinDocument", {"frameId": "child", "url": "http://a.test/z"}))
+    frames.take(read("Page.frameNavigated", {"frame": {**frame, "id": "child", "parentId": "main"}}))
+    frames.take(read("Page.navigatedWithinDocument", {"frameId": "child", "url": "http://a.test/z"}))
     assert (frames.url, frames.moves) == ("http://a.test/y", 2)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bridge.calls.scope import choose
 from bridge.errors import OriginChanged, SchemaUnusable, ToolAmbiguous, ToolNotFound, ToolStale
-from tests.pure.offers import offer
+from tests.pure.offers import offer, with_frame
 
 
 def test_a_tool_of_the_listed_document_runs():
@@ -95,9 +95,10 @@ def test_a_name_that_became_ambiguous_still_means_the_listed_tool():
 
 def test_a_tool_without_a_usable_schema_is_refused():
     present = offer("odd")
-    [group] = present.groups
+    [document] = present.documents
+    [group] = document.groups
     odd = replace(group.tools[0], schema=None, schema_problem="it is odd")
-    present = replace(present, groups=(replace(group, tools=(odd,)),))
+    present = replace(present, documents=(replace(document, groups=(replace(group, tools=(odd,)),)),))
 
     with pytest.raises(SchemaUnusable, match="it is odd"):
         choose(present, present, "odd")
@@ -106,3 +107,26 @@ def test_a_tool_without_a_usable_schema_is_refused():
 def test_a_long_list_of_names_is_cut():
     with pytest.raises(ToolNotFound, match="and 90 more"):
         choose(None, offer(*(f"tool{number}" for number in range(100))), "none")
+
+
+def test_the_same_name_in_page_and_frame_is_ambiguous_and_told_with_the_frames_origin():
+    both = with_frame(offer("same"), "same")
+
+    with pytest.raises(ToolAmbiguous, match=r"#0\.0 \(group 'Group'\), f1#0\.0 .* in a frame of http://frame\.test"):
+        choose(both, both, "same")
+    assert choose(both, both, "f1#0.0").origin == "http://frame.test"
+
+
+def test_a_frame_that_went_to_another_origin_takes_no_call_of_the_one_before():
+    before, now = (with_frame(offer("own"), "tool", origin=f"http://{host}.test") for host in "xy")
+
+    with pytest.raises(OriginChanged, match=r"http://x\.test to http://y\.test"):
+        choose(before, now, "tool")
+    with pytest.raises(OriginChanged):
+        choose(before, now, "f1#0.0")
+    assert choose(before, now, "own").name == "own"
+
+
+def test_a_frame_that_is_gone_leaves_its_tools_stale():
+    with pytest.raises(ToolStale, match="gone"):
+        choose(with_frame(offer("own"), "tool"), offer("own"), "tool")

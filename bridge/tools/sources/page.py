@@ -7,13 +7,12 @@ from typing import Any
 from bridge.errors import BrowserGone, PageGone, PageThrew, ResultTooLarge, SchemaUnusable
 from bridge.limits import RESULT_CHARS
 from bridge.page.discovery import Discovery
-from bridge.page.frames import Realm
+from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending
-from bridge.page.kit import NO_KIT
-from bridge.page.session import Page, RealmEnded
+from bridge.page.session import Page
 from bridge.tools.registry import Registry
 from bridge.tools.schema import check_schema
-from bridge.tools.tool import PageTools, Tool, ToolGroup, ToolId
+from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
 
 
 class PageSource:
@@ -22,24 +21,37 @@ class PageSource:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
-    def discovered(self, page: Page, discovery: Discovery) -> None:
-        self._registry.publish(read_discovery(page.handle, discovery))
+    def discovered(self, page: Page, document: Document, discovery: Discovery) -> None:
+        known = self._registry.find(page.handle)
+        others = [one for one in known.documents if one.home.document is not document] if known is not None else []
+        told = read_discovery(Home(document, discovery.round), discovery)
+        # The page's own document comes first; its iframes follow in the order in which they answered.
+        documents = [*others, told] if document.frame else [told, *others]
+        if documents[0].home.document.frame == "":
+            self._registry.publish(PageTools(page.handle, tuple(documents)))
 
-    def left(self, page: Page) -> None:
-        self._registry.withdraw(page.handle)
+    def left(self, page: Page, document: Document) -> None:
+        known = self._registry.find(page.handle)
+        if known is None:
+            return
+        rest = tuple(one for one in known.documents if one.home.document is not document)
+        if document.frame and rest:
+            self._registry.publish(PageTools(page.handle, rest))
+        else:
+            self._registry.withdraw(page.handle)
 
-    async def run(self, page: Page, tools: PageTools, tool: Tool, arguments: dict[str, Any]) -> Ending:
-        """Run one tool of a snapshot; `arguments` were checked.
+    async def run(self, tool: Tool, arguments: dict[str, Any]) -> Ending:
+        """Run one tool in its home; `arguments` were checked.
 
         Raises:
-            RealmEnded: the snapshot is of the past; nothing ran.
+            DocumentEnded: its home is of the past; nothing ran.
             PageThrew: the tool threw, or its promise was rejected.
             ResultTooLarge: its result passes `limits.RESULT_CHARS`.
             PageGone: the page navigated, crashed or was closed while it ran.
         """
         text = json.dumps(arguments, separators=(",", ":"))
         try:
-            ending = await page.run_tool(tools.discovery, tool.id.group, tool.id.tool, text)
+            ending = await tool.home.document.run(tool.home.round, tool.id.group, tool.id.tool, text)
         except (PageGone, BrowserGone) as error:
             error.dispatched = True
             raise
@@ -54,7 +66,7 @@ class PageSource:
                     "Ask it for less, if it takes arguments for that."
                 )
             case _:
-                raise RealmEnded
+                raise DocumentEnded
 
 
 def _thrown(tool: Tool, ending: Ending) -> str:
@@ -62,28 +74,28 @@ def _thrown(tool: Tool, ending: Ending) -> str:
     return f"Tool {tool.name!r} ran and threw {what or 'an empty string'}"
 
 
-def no_tools(page: str, realm: Realm, reason: str) -> PageTools:
-    """What a document offers that is never asked."""
-    return PageTools(page, (), (f"No tools: {reason}.",), Discovery(realm, NO_KIT, 0, {}))
+def no_tools(page: Page, document: Document, reason: str) -> PageTools:
+    """What a page offers whose document is never asked."""
+    return PageTools(page.handle, (DocumentTools(Home(document, 0), (), (f"No tools: {reason}.",)),))
 
 
-def read_discovery(page: str, discovery: Discovery) -> PageTools:
+def read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     """Turn the kit's answer into tools; what can't be used becomes a sentence in `problems`."""
     groups: list[ToolGroup] = []
     problems: list[str] = []
     for number, given in enumerate(discovery.answer["groups"]):
         name = str(given["name"])
-        tools = tuple(_read_tool(number, name, entry) for entry in given["tools"])
-        groups.append(ToolGroup(name, str(given["description"]), tools))
+        tools = tuple(_read_tool(home, number, name, entry) for entry in given["tools"])
+        groups.append(ToolGroup(name, str(given["description"]), tools, home.document.frame, home.origin))
         problems += _group_problems(number, given)
         problems += (f"Tool {tool.name!r}: {tool.schema_problem}" for tool in tools if tool.schema_problem)
-    problems += (f"A listener for the event threw: {thrown}" for thrown in discovery.answer["thrown"])
+    problems += (f"A listener for the event failed: {thrown}" for thrown in discovery.answer["thrown"])
     if surplus := discovery.answer["surplus"]:
         problems.append(f"{surplus} more answers came after the first {len(groups)} and were left out.")
-    return PageTools(page, tuple(groups), tuple(problems), discovery)
+    return DocumentTools(home, tuple(groups), tuple(problems), discovery.more)
 
 
-def _read_tool(group: int, group_name: str, entry: dict[str, Any]) -> Tool:
+def _read_tool(home: Home, group: int, group_name: str, entry: dict[str, Any]) -> Tool:
     text = str(entry["schema"])
     schema = problem = None
     try:
@@ -91,13 +103,14 @@ def _read_tool(group: int, group_name: str, entry: dict[str, Any]) -> Tool:
     except SchemaUnusable as error:
         problem = str(error)
     return Tool(
-        id=ToolId(group, int(entry["index"])),
+        id=ToolId(home.document.frame, group, int(entry["index"])),
         name=str(entry["name"]),
         description=str(entry["description"]),
         schema_text=text,
         schema=schema,
         schema_problem=problem,
         group=group_name,
+        home=home,
     )
 
 

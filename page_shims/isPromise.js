@@ -1,0 +1,17 @@
+// @ts-check
+/**
+ * Whether a value is to be awaited. Reading `then` may run code of the page; a `then` that throws counts as none.
+ * Runs: main world.
+ * @param {Natives} natives
+ * @param {any} value
+ * @returns {boolean}
+ */
+function isPromise(natives, value) {
+  if (value === null || typeof value !== 'object') return false;
+  if (value instanceof natives.Promise) return true;
+  try {
+    return typeof value.then === 'function';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+// @ts-check
+/**
+ * Dispatch `devtoolstooldiscovery` on the window and read every answer, those that come with it and those that come
+ * later. A later answer counts for as long as no newer round was opened.
+ * Runs: main world, each time a fresh list is needed. Listeners of the page run; one that throws is reported.
+ * @param {Natives} natives
+ * @param {Bounds} bounds
+ * @param {number} number counts the rounds of this document
+ * @param {number} hoped how many answers the round before had
+ * @param {News} news
+ * @returns {Round}
+ */
+function openRound(natives, bounds, number, hoped, news) {
+  /** @type {Round} */
+  const round = {
+    __proto__: null,
+    number,
+    hoped,
+    answers: 0,
+    promised: 0,
+    listed: { __proto__: null, round: number, groups: [], thrown: [], surplus: 0, more: false },
+    captured: [],
+    room: { __proto__: null, tools: bounds.tools, schemaChars: bounds.allSchemaChars },
+    settled: null,
+  };
+  let dispatching = true;
+
+  /** @param {unknown} answer */
+  const take = (answer) => {
+    const group = readGroup(natives, answer, bounds, round.room);
+    appendTo(natives, round.listed.groups, group.listed);
+    appendTo(natives, round.captured, group.captured);
+    round.answers++;
+  };
+  const step = () => {
+    if (dispatching) return;
+    news.tell('answers');
+    if (round.settled !== null && !expectsMore(round)) round.settled();
+  };
+  /** @param {any} promise */
+  const takeLater = async (promise) => {
+    round.promised++;
+    try {
+      take(await promise);
+    } catch (thrown) {
+      noteThrown(natives, round, `a promised answer was rejected with ${describeKind(natives, thrown)}`);
+    }
+    round.promised--;
+    step();
+  };
+  /** @param {any} answer */
+  const respondWith = (answer) => {
+    if (round.answers + round.promised >= bounds.groups) {
+      round.listed.surplus++;
+    } else if (isPromise(natives, answer)) {
+      takeLater(answer);
+    } else {
+      take(answer);
+      step();
+    }
+  };
+  dispatchDiscovery(natives, respondWith, (message) => noteThrown(natives, round, message));
+  dispatching = false;
+  return round;
+}

@@ -4,11 +4,13 @@
  * discovery: a call names the round that it was checked against, and an older one runs nothing.
  * Runs: main world. Reached only through the debugging protocol.
  * @param {Natives} natives
+ * @param {boolean} early no script of the page has run yet
  * @returns {(words: string) => unknown} takes `[operation, ...]` as JSON text
  */
-function makeKit(natives) {
+function makeKit(natives, early) {
   const news = makeNews(natives);
-  const listening = watchListeners(natives, () => news.tell('listener'));
+  // A page that runs already may hold on to the functions that watching replaces: there, a listener may be.
+  const listening = early ? watchListeners(natives, () => news.tell('listener')) : () => true;
   /** @type {Round | null} */
   let round = null;
 

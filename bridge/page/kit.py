@@ -32,7 +32,7 @@ async def ask_kit(
     """
     # JSON text is also a JavaScript literal, but for `__proto__` in it; so it goes over as a string.
     call = f"{name}({json.dumps(json.dumps(words))})"
-    for expression in (call, f"{kit_script(name)}\n{call}"):
+    for expression in (call, f"{kit_script(name, early=False)}\n{call}"):
         answer, thrown = await session.run(
             evaluate_in(
                 realm.unique_context_id,

@@ -202,7 +202,7 @@ class Page:
             page.enable(),
             runtime.enable(),
             inspector.enable(),
-            page.add_script_to_evaluate_on_new_document(kit_script(self._kit)),
+            page.add_script_to_evaluate_on_new_document(kit_script(self._kit, early=True)),
             page.set_lifecycle_events_enabled(True),
         ):
             await session.run(command)

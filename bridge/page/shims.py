@@ -37,14 +37,15 @@ def _functions() -> str:
     return "\n".join(folder.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in KIT_PARTS)
 
 
-def kit_script(name: str) -> str:
+def kit_script(name: str, *, early: bool) -> str:
     """The script that makes the kit of a document.
 
     Args:
         name: of a constant in the document's global scope. Nothing in the page can list such names, and this one
             is secret: whoever does not know it can't reach the kit.
+        early: the script runs before any of the page.
     """
     return (
-        f"const {name} = (() => {{ 'use strict';\n{_functions()}\nreturn makeKit(saveNatives());\n}})();\n"
+        f"const {name} = (() => {{ 'use strict';\n{_functions()}\nreturn makeKit(saveNatives(), {'true' if early else 'false'});\n}})();\n"
         "//# sourceURL=bridge/kit.js"
     )

@@ -45,7 +45,7 @@ def kit_script(name: str, *, early: bool) -> str:
             is secret: whoever does not know it can't reach the kit.
         early: the script runs before any of the page.
     """
+    made = f"makeKit(saveNatives(), {'true' if early else 'false'})"
     return (
-        f"const {name} = (() => {{ 'use strict';\n{_functions()}\nreturn makeKit(saveNatives(), {'true' if early else 'false'});\n}})();\n"
-        "//# sourceURL=bridge/kit.js"
+        f"const {name} = (() => {{ 'use strict';\n{_functions()}\nreturn {made};\n}})();\n//# sourceURL=bridge/kit.js"
     )

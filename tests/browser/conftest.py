@@ -1,50 +1,22 @@
 """One Chromium for the whole run; each test attaches anew, has its own tabs, and leaves none behind."""
 
-import re
-import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import trio
 
 from bridge.browser.browser import AttachOptions
-from bridge.browser.process import find_browser
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
+from tests.browsers import run_chromium
 from tests.sites import Site, serve_site
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[str]:
     """The websocket address of a browser that is not the bridge's own."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        process = subprocess.Popen(
-            [
-                find_browser(),
-                "--headless=new",
-                "--no-sandbox",
-                "--remote-debugging-port=0",
-                f"--user-data-dir={profile}",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-dev-shm-usage",
-                "--disable-renderer-backgrounding",
-                "--disable-background-timer-throttling",
-                "about:blank",
-            ],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stderr is not None
-        with process, process.stderr as stderr:
-            address = next(found[0] for line in stderr if (found := re.search(r"ws://\S+", line)) is not None)
-            drain = subprocess.Popen(["cat"], stdin=stderr, stdout=subprocess.DEVNULL)
-            yield address
-            process.kill()
-            process.wait()
-            drain.wait()
+    with run_chromium() as browser:
+        yield browser.websocket
 
 
 @pytest.fixture(scope="session")

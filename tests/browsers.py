@@ -1,0 +1,56 @@
+"""A Chromium that is not the bridge's own."""
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge.browser.process import find_browser
+
+
+@dataclass(frozen=True)
+class RunningBrowser:
+    """Where it can be reached: the websocket, http, and through its profile folder."""
+
+    websocket: str
+    http: str
+    profile: Path
+    process: subprocess.Popen[str]
+
+
+@contextmanager
+def run_chromium(url: str = "about:blank") -> Iterator[RunningBrowser]:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        process = subprocess.Popen(
+            [
+                find_browser(),
+                "--headless=new",
+                "--no-sandbox",
+                "--remote-debugging-port=0",
+                f"--user-data-dir={profile}",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-dev-shm-usage",
+                "--disable-renderer-backgrounding",
+                "--disable-background-timer-throttling",
+                url,
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr is not None
+        with process, process.stderr as stderr:
+            try:
+                websocket = next(found[0] for line in stderr if (found := re.search(r"ws://\S+", line)))
+                drain = subprocess.Popen(["cat"], stdin=stderr, stdout=subprocess.DEVNULL)
+                http = "http://" + websocket.removeprefix("ws://").partition("/")[0]
+                yield RunningBrowser(websocket, http, Path(profile), process)
+                process.kill()
+                drain.wait()
+            finally:
+                process.kill()
+                process.wait()

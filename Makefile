@@ -33,6 +33,7 @@ chromium:
 demo: $(READY) chromium ## an agent lists and calls the tools of the example shop
 	@$(BIN)/python examples/demo.py
 
+test: export HYPOTHESIS_PROFILE ?= thorough
 test: $(READY) chromium ## all tests
 	$(call step,tests: pytest)
 	@$(BIN)/pytest tests $(ARGS)

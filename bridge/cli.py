@@ -183,12 +183,15 @@ def serve(options: "LaunchOptions | AttachOptions", urls: tuple[str, ...]) -> No
     \b
       {"mcpServers": {"pagebridge": {"command": "pagebridge", "args": ["serve"]}}}
     """
+    from bridge.calls.agent import address
+
+    addresses = tuple(address(url) for url in urls)  # refused before what takes long is imported
+
     import trio
 
-    from bridge.calls.agent import address
     from bridge.serve.service import serve_stdio
 
-    trio.run(serve_stdio, options, tuple(address(url) for url in urls))
+    trio.run(serve_stdio, options, addresses)
 
 
 @main.command()
@@ -257,6 +260,10 @@ def doctor(options: "LaunchOptions | AttachOptions", url: str | None) -> None:
     Looks for the browser, starts it, serves an agent over stdio, and calls a tool in a page of its own. With URL,
     it also asks that page for its tools. Says what to do about what fails; the exit code is then 1.
     """
+    from bridge.calls.agent import address
+
+    checked = None if url is None else address(url)  # refused before what takes long is imported
+
     from bridge.serve import doctor
 
-    doctor.show_checks(options, url)
+    doctor.show_checks(options, checked)

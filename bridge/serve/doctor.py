@@ -24,7 +24,6 @@ from bridge.browser.browser import AttachOptions, open_browser
 from bridge.browser.endpoint import find_endpoint
 from bridge.browser.executable import find_browser
 from bridge.browser.process import LaunchOptions
-from bridge.calls.agent import address
 from bridge.errors import BridgeError
 from bridge.serve.printable import printable
 from bridge.serve.sample_page import serve_sample
@@ -83,7 +82,7 @@ def show_checks(options: LaunchOptions | AttachOptions, url: str | None) -> None
         SystemExit: with 1 if anything failed.
     """
     examination = Examination(_print)
-    well = run_to_end(partial(examine, examination, options, None if url is None else address(url)))
+    well = run_to_end(partial(examine, examination, options, url))
     click.echo(_summary(examination.failed))
     if not well:
         raise SystemExit(1)

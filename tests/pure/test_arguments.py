@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import limits
@@ -131,7 +131,6 @@ def test_half_characters_become_visible_marks():
     assert read_arguments({"a\ud800": ["\udfff", "\ud83d\ude00"]}) == {"a�": ["�", "😀"]}
 
 
-@settings(max_examples=50, deadline=None)
 @given(json_values | st.dictionaries(st.text(), json_values))
 def test_whatever_came_it_is_read_or_refused(value: object):
     try:
@@ -216,7 +215,6 @@ schemas = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(schemas, st.dictionaries(st.sampled_from("abc"), json_values))
 def test_filling_mutates_nothing_aliases_no_default_and_keeps_what_was_given(
     schema: dict[str, Any], arguments: dict[str, Any]
@@ -396,7 +394,7 @@ def test_names_of_a_page_or_an_agent_can_not_break_the_line():
 
 
 def test_a_schema_that_is_too_costly_for_the_arguments_says_so():
-    schema = checked({"properties": {"a": {"items": {"allOf": [{"type": "number"}] * 20}}}})
+    schema = checked({"properties": {"a": {"items": {"required": [str(number) for number in range(5_000)]}}}})
 
     with pytest.raises(SchemaUnusable, match="steps"):
         check_arguments(schema, {"a": [1] * 60_000}, tool="add")
@@ -426,7 +424,6 @@ PLAIN = {
 }
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.recursive(
         json_values,

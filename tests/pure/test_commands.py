@@ -56,8 +56,10 @@ READABLE: dict[str, tuple[Json, type]] = {
         {"frameId": "F", "url": "https://shop.example/#a", "navigationType": "fragment"},
         commands.page.NavigatedWithinDocument,
     ),
-    "Page.domContentEventFired": ({"timestamp": 1169.154697}, commands.page.DomContentEventFired),
-    "Page.loadEventFired": ({"timestamp": 1169.15502}, commands.page.LoadEventFired),
+    "Page.lifecycleEvent": (
+        {"frameId": "F", "loaderId": "L", "name": "load", "timestamp": 1169.15502},
+        commands.Lifecycle,
+    ),
     "Runtime.executionContextsCleared": ({}, commands.runtime.ExecutionContextsCleared),
     "Runtime.executionContextCreated": ({"context": CONTEXT}, ContextCreated),
     "Runtime.executionContextDestroyed": (

@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import limits
@@ -239,7 +239,6 @@ def test_twenty_megabytes_are_cut_whole_and_counted():
 pieces = st.sampled_from(["x", "é", "😀", "\n", "\r\n", "\ud800", "a" * 700, "\n" * 300, "é\n" * 900, "😀" * 5_000])
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(pieces, max_size=12).map("".join), st.integers(1, 12))
 def test_what_is_shown_never_passes_the_limits_and_loses_nothing(text: str, times: int):
     with open_spill() as spill:

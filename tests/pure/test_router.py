@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.wire.router import RawEvent, Reply, Router, SessionId, WireFault
@@ -27,7 +27,6 @@ def test_commands_are_numbered_and_name_their_session():
     assert second == (2, b'{"id":2,"method":"Page.enable","params":{"a":[1]},"sessionId":"S"}')
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text(), st.text()))
 def test_an_encoded_command_is_ascii_without_nul_and_keeps_every_value(params: dict[str, str]):
     _, message = Router().encode("Runtime.evaluate", params, None)
@@ -141,7 +140,6 @@ def test_a_message_that_cannot_be_read_is_named_in_the_fault(data, words):
     assert len(str(caught.value)) < 500
 
 
-@settings(deadline=None)
 @given(st.binary() | st.text() | JSON.map(json.dumps) | NEARLY_CDP.map(json.dumps))
 def test_whatever_comes_is_a_message_or_a_fault(data: bytes | str):
     try:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import limits
@@ -345,7 +346,7 @@ print(json.dumps(seen, default=str))
 
 def test_no_schema_opens_a_file_or_a_socket(tmp_path: Path):
     fifo, file = tmp_path / "fifo", tmp_path / "schema.json"
-    subprocess.run(["mkfifo", fifo], check=True)  # reading it would block for ever
+    os.mkfifo(fifo)  # reading it would block for ever
     file.write_text('{"type": "string"}')
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0)
@@ -392,7 +393,7 @@ def test_no_way_leads_around_the_linear_patterns():
 
 def test_many_unique_items_take_linear_time():
     schema = {"properties": {"a": {"uniqueItems": True}}}
-    different = [{"number": number} for number in range(20_000)]
+    different = [{"number": number} for number in range(10_000)]
 
     assert fits(schema, {"a": different})
     assert not fits(schema, {"a": [*different, {"number": 7.0}]})
@@ -426,8 +427,8 @@ def deep(levels: int) -> dict[str, Any]:
     ],
 )
 def test_work_beyond_the_budget_ends_as_an_unusable_schema(schema: object, value: dict[str, Any]):
-    with pytest.raises(SchemaUnusable, match="more than 20,000 steps"):
-        checked(schema).check(value, steps=20_000)
+    with pytest.raises(SchemaUnusable, match="more than 5,000 steps"):
+        checked(schema).check(value, steps=5_000)
 
 
 def test_one_check_does_not_spend_the_budget_of_the_next():
@@ -540,7 +541,6 @@ def test_identity_knows_equal_json_values(one: object, other: object, equal: boo
     assert fits({"properties": {"a": {"enum": [one]}}}, {"a": other}) is equal
 
 
-@settings(max_examples=50, deadline=None)
 @given(json_values, json_values)
 def test_identity_agrees_with_equality(one: object, other: object):
     assert (identity(one) == identity(other)) is same(one, other)
@@ -581,7 +581,6 @@ anything = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(anything, st.sampled_from(list(DIALECTS.values())), json_values)
 def test_whatever_the_schema_is_only_errors_of_ours_come_out(schema: object, dialect: str, value: object):
     document: object = {**schema, "$schema": dialect} if isinstance(schema, dict) else schema
@@ -593,7 +592,6 @@ def test_whatever_the_schema_is_only_errors_of_ours_come_out(schema: object, dia
     assert all(len(sentence) < 2_500 for sentence in told)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text())
 def test_whatever_the_text_is_only_errors_of_ours_come_out(text: str):
     with contextlib.suppress(SchemaUnusable):

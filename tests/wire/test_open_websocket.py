@@ -1,6 +1,7 @@
 """Opening and closing a websocket, on real sockets: what trio-websocket leaves to us.
 
-Sockets need a moment of real time, so a clock that jumps does so only after a while in which nothing came.
+Sockets need a moment of real time, so a clock that jumps does so when the peer tells it to, or else only after a
+while in which nothing came.
 """
 
 import ipaddress
@@ -25,7 +26,7 @@ from bridge.limits import CLOSE_SECONDS, HANDSHAKE_SECONDS
 from bridge.wire.nursery import open_background
 from bridge.wire.transports import TransportEnded, open_websocket
 
-IDLE_SECONDS = 0.2
+IDLE_SECONDS = 1.0
 
 Handler = Callable[[Any], Awaitable[None]]
 
@@ -156,7 +157,12 @@ async def test_connection_that_is_reset_is_reported_at_once():
 
 async def test_silent_server_is_given_up_with_a_word_about_allow(mock_clock):
     mock_clock.autojump_threshold = IDLE_SECONDS
-    async with open_server(saying()) as server:
+
+    async def fall_silent(stream):
+        await read_request(stream)
+        mock_clock.jump(HANDSHAKE_SECONDS)
+
+    async with open_server(fall_silent) as server:
         began = trio.current_time()
         with pytest.raises(BrowserFailedToStart, match="click Allow"):
             async with open_websocket(server.url):
@@ -196,13 +202,18 @@ async def test_peer_that_hangs_up_leaves_no_socket():
 
 async def test_peer_that_does_not_say_goodbye_holds_us_only_for_the_clean_up(mock_clock):
     mock_clock.autojump_threshold = IDLE_SECONDS
+    silent = trio.Event()
 
     async def accept_and_fall_silent(stream):
         async with open_background() as nursery:
             await (await trio_websocket.wrap_server_stream(nursery, stream)).accept()
+        silent.set()
+        assert await stream.receive_some(4096), "the goodbye"
+        mock_clock.jump(CLOSE_SECONDS)
 
     async with open_server(accept_and_fall_silent) as server:
         async with open_websocket(server.url):
+            await silent.wait()
             began = trio.current_time()
         assert trio.current_time() - began <= CLOSE_SECONDS + 0.1
         await server.client_left.wait()

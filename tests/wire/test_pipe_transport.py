@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import memory_stream_one_way_pair, memory_stream_pair, wait_all_tasks_blocked
 
@@ -72,7 +72,6 @@ async def test_a_message_cut_at_any_byte_comes_whole():
         assert await receive_all(reader(Chunks(cut(data, range(len(data)))))) == [message, message]
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     messages=st.lists(st.binary(max_size=40).map(lambda data: data.replace(b"\0", b"")), max_size=8),
     places=st.lists(st.integers(0, 400)),

@@ -5,13 +5,16 @@ BIN := .venv/bin
 READY := .venv/.ready
 NODE_READY := node_modules/.ready
 WITH_NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
+ANGULAR := build/angular/main.js
+PEER_READY := bench/node_modules/.ready
+NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 
 step = @printf '\n== %s ==\n' '$(1)'
 
 .DEFAULT_GOAL := help
 # The order of `check` is the order a person wants to read: tests last.
 .NOTPARALLEL:
-.PHONY: help setup chromium demo test fast browser check fmt fmt-check lint types layers shims lock clean
+.PHONY: help setup chromium demo test fast browser check fmt fmt-check lint types layers shims peer lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,24 +27,33 @@ $(READY): pyproject.toml constraints.txt
 
 $(NODE_READY): package.json package-lock.json | $(READY)
 	@echo "Installing the npm packages into node_modules." >&2
-	@$(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2
+	@$(WITH_NODE) $(NPM_CI) >&2
+	@touch $@
+
+$(PEER_READY): bench/package.json bench/package-lock.json | $(READY)
+	@echo "Installing the peer into bench/node_modules." >&2
+	@$(WITH_NODE) $(NPM_CI) --prefix bench >&2
 	@touch $@
 
 chromium:
 	@sh scripts/ensure_chromium.sh
 
+$(ANGULAR): tests/apps/angular/main.ts tests/apps/angular/tsconfig.json $(NODE_READY)
+	@echo "Building the Angular application of the tests." >&2
+	@$(WITH_NODE) node_modules/.bin/esbuild $< --bundle --format=iife --outfile=$@ --log-level=warning
+
 demo: $(READY) chromium ## an agent lists and calls the tools of the example shop
 	@$(BIN)/python examples/demo.py
 
 test: export HYPOTHESIS_PROFILE ?= thorough
-test: $(READY) chromium ## all tests
+test: $(READY) chromium $(ANGULAR) ## all tests
 	$(call step,tests: pytest)
 	@$(BIN)/pytest tests $(ARGS)
 
 fast: $(READY) ## the tests that need no browser
 	@$(BIN)/pytest tests/pure tests/wire $(ARGS)
 
-browser: $(READY) chromium ## the tests in a real Chromium
+browser: $(READY) chromium $(ANGULAR) ## the tests in a real Chromium
 	@$(BIN)/pytest tests/browser tests/e2e $(ARGS)
 
 check: fmt-check lint types layers shims test ## everything that must hold before a change lands
@@ -66,14 +78,18 @@ layers: $(READY) ## import-linter: a floor imports only from floors below it
 	$(call step,layers: import-linter)
 	@$(BIN)/lint-imports --no-logo
 
-shims: $(NODE_READY) ## tsc over the JavaScript that runs in pages
+shims: $(NODE_READY) ## tsc over the JavaScript that runs in pages, and over pages that use its types
 	$(call step,shims: tsc)
-	@$(WITH_NODE) node_modules/.bin/tsc --project tsconfig.json
+	@for project in . tests/types tests/apps/angular; do \
+		$(WITH_NODE) node_modules/.bin/tsc --project $$project || exit; done
 	@echo "No errors."
+
+peer: $(READY) $(PEER_READY) chromium ## compare what pagebridge lists with what chrome-devtools-mcp does: docs/peer.md
+	@$(WITH_NODE) $(BIN)/python -m bench.peer_listing
 
 lock: ## resolve all dependencies anew and pin them
 	@sh scripts/lock.sh
 
 clean: ## remove what the targets above have made
-	rm -rf .venv node_modules build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv node_modules bench/node_modules build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

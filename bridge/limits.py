@@ -33,6 +33,8 @@ NEWS_SECONDS: Final = 0.05
 """A page that changes its tools all the time is looked at no more often than this."""
 PAGE_ANSWER_SECONDS: Final = 5.0
 """How long a page's main thread may be busy before we say that it does not answer."""
+LAST_WORD_SECONDS: Final = 1.0
+"""How long Chromium may take to say, after a navigation, what became of a call in the document that left."""
 ASKED_SECONDS: Final = 1.0
 """How long a list of pages waits for those that have just loaded to say which tools they have."""
 LOAD_SECONDS: Final = 10.0
@@ -43,6 +45,8 @@ NAVIGATION_SECONDS: Final = 30.0
 GROUPS_PER_PAGE: Final = 20
 TOOLS_PER_PAGE: Final = 200
 TOOLS_PER_LISTING: Final = 25
+NAMES_PER_GROUP: Final = 25
+"""In the list of all pages; a listing has the rest."""
 NAME_CHARS: Final = 128
 DESCRIPTION_CHARS: Final = 1000
 SCHEMA_CHARS: Final = 64 * 1024
@@ -58,6 +62,8 @@ PATTERN_BYTES: Final = 512 * 1024
 """Memory of one compiled pattern."""
 SCHEMA_STEPS: Final = 100_000
 """Work of checking one value, about 2 µs each: enough for arguments of the full size against a plain schema."""
+EXPORT_REFERENCE_CHARS: Final = 32 * 1024
+"""What a schema may grow by when its references are spelled out for those who read it."""
 
 # calls
 CALL_SECONDS: Final = 30.0
@@ -72,11 +78,24 @@ SHOWN_CHARS: Final = 100
 RESULT_CHARS: Final = 64 * 1024 * 1024
 """Applied in the page, before anything is sent."""
 RESULT_DEPTH: Final = 64
+RESULT_INSIDERS: Final = 10_000
+"""Objects inside one class instance. One with more is taken for the inside of a framework, and instances are then
+shown by their own fields alone."""
 INLINE_BYTES: Final = 50 * 1024
 INLINE_LINES: Final = 2000
 SPILL_BYTES: Final = 256 * 1024 * 1024
 """Of all kept results together; beyond it the oldest goes."""
 
 # serve
+DIRECT_TOOLS: Final = 100
+"""Page tools that are MCP tools of their own: clients and LLM APIs refuse more, or cut them."""
+DIRECT_NAME_CHARS: Final = 40
+"""Clients put the server's name before it, and 64 characters are what APIs take."""
+DIRECT_NAMES_KEPT: Final = 3 * DIRECT_TOOLS
+"""Names that an agent was shown, and that mean no other tool for as long as they are kept."""
+NOTICE_SECONDS: Final = 0.25
+"""Changes that come together are one notice. It holds this long, and what it says is what there is then."""
+NOTICE_PAGE_SECONDS: Final = 1.0
+"""How long a notice waits for pages between two documents: a reload that changes nothing is no news."""
 LAST_ANSWERS_SECONDS: Final = 1.0
 """How long requests that were already read may go on after stdin's end."""

@@ -3,26 +3,16 @@
  * Write any value as JSON text. What JSON can say is written as JSON.stringify would; what it cannot say
  * becomes a string in square brackets that names it, so that nothing disappears in silence.
  * Runs: main world. Getters and `toJSON` of the value do run; one that throws costs only its own place.
- * Throws the string 'too large' when the text would pass `bounds.chars`.
+ * Throws the string 'too large' when the text would pass `bounds.chars`, and 'too entangled' when a class
+ * instance holds more objects than `bounds.insiders`; with 0 of these, each such object is named by its class.
  * @param {Natives} natives
  * @param {unknown} root
- * @param {{chars: number, depth: number}} bounds
+ * @param {{chars: number, depth: number, insiders?: number}} bounds
  * @returns {string}
  */
 function encodeValue(natives, root, bounds) {
-  let spent = 0;
-
-  /** @param {string} text */
-  function spend(text) {
-    spent += text.length;
-    if (spent > bounds.chars) throw 'too large';
-    return text;
-  }
-
-  /** @param {string} text */
-  function quote(text) {
-    return spend(natives.stringify(natives.apply(natives.wellFormed, text, [])));
-  }
+  const { spend, quote } = makeWriter(natives, bounds.chars);
+  let insiders = 0;
 
   /** @param {any} owner @param {PropertyKey} key @param {Ancestor | null} above @param {number} depth */
   function member(owner, key, above, depth) {
@@ -41,7 +31,11 @@ function encodeValue(natives, root, bounds) {
       if (seen.value === value) return quote('[circular]');
     }
     if (depth >= bounds.depth) return quote('[nested too deeply]');
-    const here = { __proto__: null, value, above };
+    if (above?.inside && insiders-- <= 0) {
+      if (bounds.insiders === 0) return quote(`[${className(natives, value)}]`);
+      throw 'too entangled';
+    }
+    const here = { __proto__: null, value, above, inside: above !== null && above.inside };
     if (natives.isArray(value)) {
       let text = spend('[');
       const length = value.length;
@@ -50,6 +44,10 @@ function encodeValue(natives, root, bounds) {
     }
     const plain = plainForm(natives, value);
     if (plain !== value) return encode(plain, here, depth + 1);
+    if (!here.inside && isInstance(natives, value)) {
+      here.inside = true;
+      insiders = bounds.insiders ?? Infinity;
+    }
     let text = spend('{');
     const keys = natives.ownKeys(value);
     for (let i = 0; i < keys.length; i++) {

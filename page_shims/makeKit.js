@@ -9,8 +9,9 @@
  */
 function makeKit(natives, early) {
   const news = makeNews(natives);
+  const beginDtmcp = makeDtmcp(natives);
   // A page that runs already may hold on to the functions that watching replaces: there, a listener may be.
-  const listening = early ? watchListeners(natives, () => news.tell('listener')) : () => true;
+  const listening = early ? watchListeners(natives, () => news.tell('listener')) : () => 1;
   /** @type {Round | null} */
   let round = null;
 
@@ -18,8 +19,9 @@ function makeKit(natives, early) {
     const words = natives.parse(text);
     switch (words[0]) {
       case 'discover': {
-        const hoped = round === null ? (listening() ? 1 : 0) : round.answers;
-        round = openRound(natives, words[1], (round === null ? 0 : round.number) + 1, hoped, news);
+        if (!runsListeners(natives)) return waitForTimers(natives);
+        const hoped = hopeFor(natives, round, listening(), words[1].patience);
+        round = openRound(natives, words[1], (round === null ? 0 : round.number) + 1, hoped, news, beginDtmcp());
         return words[2] > 0 ? waitForRound(natives, round, words[2]) : describeRound(round);
       }
       case 'report':

@@ -6,15 +6,17 @@
  * @param {Natives} natives
  * @param {Bounds} bounds
  * @param {number} number counts the rounds of this document
- * @param {number} hoped how many answers the round before had
+ * @param {number} hoped how many answers may come
  * @param {News} news
+ * @param {(group: ToolGroup) => void} onGroup is given each group that has a tool
  * @returns {Round}
  */
-function openRound(natives, bounds, number, hoped, news) {
+function openRound(natives, bounds, number, hoped, news, onGroup) {
   /** @type {Round} */
   const round = {
     __proto__: null,
     number,
+    opened: natives.apply(natives.now, natives.performance, []),
     hoped,
     answers: 0,
     promised: 0,
@@ -25,12 +27,13 @@ function openRound(natives, bounds, number, hoped, news) {
   };
   let dispatching = true;
 
-  /** @param {unknown} answer */
+  /** @param {any} answer */
   const take = (answer) => {
     const group = readGroup(natives, answer, bounds, round.room);
     appendTo(natives, round.listed.groups, group.listed);
     appendTo(natives, round.captured, group.captured);
     round.answers++;
+    if (group.captured.length > 0) onGroup(answer);
   };
   const step = () => {
     if (dispatching) return;

@@ -32,7 +32,8 @@ function plainForm(natives, value) {
       natives.apply(natives.setForEach, value, [/** @param {unknown} item */ (item) => appendTo(natives, items, item)]);
       return items;
     }
-    if (natives.ownKeys(value).length > 0) return value;
+    // What frameworks put on elements leads to all of their inside.
+    if (!(value instanceof natives.Node) && natives.ownKeys(value).length > 0) return value;
     return `[${functionName(natives, value.constructor)}]`;
   } catch (thrown) {
     return `[cannot be read: ${describeKind(natives, thrown)}]`;

@@ -5,13 +5,13 @@
  * @param {Natives} natives
  * @param {CapturedTool} tool
  * @param {string} argumentsText JSON
- * @param {{chars: number, depth: number}} bounds
+ * @param {ResultBounds} bounds
  * @returns {Promise<Ending>}
  */
 async function runTool(natives, tool, argumentsText, bounds) {
   let value;
   try {
-    value = await natives.apply(tool.execute, tool.owner, [natives.parse(argumentsText), {}]);
+    value = await natives.apply(tool.execute, tool.owner, [natives.parse(argumentsText), makeContext(natives)]);
   } catch (thrown) {
     return describeThrown(natives, thrown, bounds);
   }
@@ -22,7 +22,7 @@ async function runTool(natives, tool, argumentsText, bounds) {
       const text = natives.apply(natives.wellFormed, value, []);
       return { __proto__: null, how: 'completed', kind: 'string', text };
     }
-    return { __proto__: null, how: 'completed', kind: 'json', text: encodeValue(natives, value, bounds) };
+    return { __proto__: null, how: 'completed', kind: 'json', text: encodeResult(natives, value, bounds) };
   } catch (thrown) {
     if (thrown === 'too large') return { __proto__: null, how: 'too large', kind: 'none', text: '' };
     return describeThrown(natives, thrown, bounds);

@@ -5,6 +5,16 @@ type Natives = any;
 interface Ancestor {
   value: unknown;
   above: Ancestor | null;
+  /** It, or something above it, is an instance of a class. */
+  inside: boolean;
+}
+
+/** Bounds of one result; the bridge passes them in. */
+interface ResultBounds {
+  chars: number;
+  depth: number;
+  /** How many objects inside one class instance are written, before instances are written by their own fields alone. */
+  insiders: number;
 }
 
 /** Bounds of one discovery; the bridge passes them in. */
@@ -16,6 +26,8 @@ interface Bounds {
   schemaChars: number;
   allSchemaChars: number;
   schemaDepth: number;
+  /** Milliseconds that slow answers have. */
+  patience: number;
 }
 
 /** What is left of the bounds of a page. */
@@ -29,6 +41,8 @@ interface Room {
 interface Round {
   __proto__: null;
   number: number;
+  /** When it was opened, in milliseconds as performance.now counts. */
+  opened: number;
   hoped: number;
   answers: number;
   promised: number;

@@ -6,16 +6,16 @@
  * Runs: main world, document start.
  * @param {Natives} natives
  * @param {() => void} onAdded
- * @returns {() => boolean} whether one was ever added
+ * @returns {() => number} how many were added
  */
 function watchListeners(natives, onAdded) {
-  let added = false;
+  let added = 0;
   const add = new natives.Proxy(natives.addEventListener, {
     __proto__: null,
     apply(/** @type {any} */ target, /** @type {any} */ self, /** @type {any} */ given) {
       const result = natives.apply(target, self, given);
       if (given[0] === 'devtoolstooldiscovery' && (self === natives.window || self === undefined || self === null)) {
-        added = true;
+        added++;
         onAdded();
       }
       return result;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Resolve every dependency anew and pin it: constraints.txt for Python, package-lock.json for npm.
+# Resolve every dependency anew and pin it: constraints.txt for Python, package-lock.json for npm, here and in bench.
 set -eu
 
 work=$(mktemp -d)
@@ -17,11 +17,15 @@ if grep -Ev '^[A-Za-z0-9._-]+==[A-Za-z0-9.!]+$' "$work/constraints.txt" >&2; the
 fi
 cp "$work/constraints.txt" constraints.txt
 
-cp package.json "$work/"
-(cd "$work" && PATH="$bin:$PATH" npm install --package-lock-only --omit-lockfile-registry-resolved \
-    --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error)
-if grep '"resolved"' "$work/package-lock.json" >&2; then
-    echo "These lines name a registry; package-lock.json is unchanged." >&2
-    exit 1
-fi
-cp "$work/package-lock.json" package-lock.json
+for folder in . bench; do
+    mkdir "$work/npm"
+    cp "$folder/package.json" "$work/npm/"
+    (cd "$work/npm" && PATH="$bin:$PATH" npm install --package-lock-only --omit-lockfile-registry-resolved \
+        --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error)
+    if grep '"resolved"' "$work/npm/package-lock.json" >&2; then
+        echo "These lines name a registry; $folder/package-lock.json is unchanged." >&2
+        exit 1
+    fi
+    cp "$work/npm/package-lock.json" "$folder/package-lock.json"
+    rm -r "$work/npm"
+done

@@ -15,6 +15,7 @@ BOUNDS: Final = {
     "schemaChars": limits.SCHEMA_CHARS,
     "allSchemaChars": limits.ALL_SCHEMA_CHARS,
     "schemaDepth": limits.SCHEMA_DEPTH,
+    "patience": limits.DISCOVERY_SECONDS * 1000,
 }
 
 

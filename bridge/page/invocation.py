@@ -6,7 +6,11 @@ from typing import Any, Final
 
 from bridge import limits
 
-BOUNDS: Final = {"chars": limits.RESULT_CHARS, "depth": limits.RESULT_DEPTH}
+BOUNDS: Final = {
+    "chars": limits.RESULT_CHARS,
+    "depth": limits.RESULT_DEPTH,
+    "insiders": limits.RESULT_INSIDERS,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ async def test_opening_and_listing_pages_names_what_they_offer(agent: Agent, sit
     assert opened["state"] == "ready"
     pages = {page["page"]: page for page in read(await agent.list_pages())["pages"]}
     assert pages[opened["page"]]["tools"] == 1
-    assert pages[opened["page"]]["groups"] == [{"name": "Test tools", "tools": 1}]
+    assert pages[opened["page"]]["groups"] == [{"name": "Test tools", "tools": ["one"]}]
 
 
 async def test_equal_answers_are_announced_once(agent: Agent, bridge: Bridge, site: Site):
@@ -175,14 +175,14 @@ async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent
     assert answer.text == '{"total":3,"list":[1,"two",{"three":3}]}'
 
 
-async def test_the_bridge_leaves_no_trace_that_page_code_can_see(agent: Agent, site: Site):
+async def test_the_bridge_leaves_no_trace_but_dtmcp_that_page_code_can_see(agent: Agent, site: Site):
     looking = """<script>
       const own = object => Reflect.ownKeys(object).map(String).sort().join();
       const seen = () => [window, document, EventTarget.prototype, Event.prototype, JSON, Promise.prototype]
         .map(own).join(';') + EventTarget.prototype.addEventListener + dispatchEvent + JSON.stringify;
       const start = seen();
       const reference = document.createElement('iframe');
-    </script>""" + offering(tool("changed", "() => seen() === start ? 'no' : 'yes'"))
+    </script>""" + offering(tool("changed", "() => delete window.__dtmcp && seen() === start ? 'no' : 'yes'"))
     page = await open_page(agent, site.page("/looking", looking))
     await list_tools(agent, page)
 

@@ -1,0 +1,190 @@
+"""Answers that come late, listeners that come late, and listeners that do not behave."""
+
+from bridge import limits
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge
+from tests.browser.asking import call, code, list_tools, names, open_page, read
+from tests.sites import Site, offering, tool
+
+GROUP = "{name: 'Late', tools: [" + tool("late", "() => 'late'") + "]}"
+ANSWER_LATE = f"async event => {{ await new Promise(done => setTimeout(done, 50)); event.respondWith({GROUP}) }}"
+PROMISE = f"event => event.respondWith(new Promise(done => setTimeout(done, 50, {GROUP})))"
+ADD_LATER = f"addEventListener('devtoolstooldiscovery', event => event.respondWith({GROUP}))"
+
+
+async def wait_offered(bridge: Bridge, page: str, *wanted: str) -> None:
+    """Return once the registry has exactly these tools; nothing is asked of the page."""
+    while True:
+        version = bridge.registry.version
+        tools = bridge.registry.find(page)
+        if tools is not None and [tool.name for tool in tools] == list(wanted):
+            return
+        await bridge.registry.wait_change(version)
+
+
+def answering(script: str) -> str:
+    return f"<script>addEventListener('devtoolstooldiscovery', {script})</script>"
+
+
+async def test_a_promise_of_a_group_is_awaited(agent: Agent, site: Site):
+    page = await open_page(
+        agent,
+        site.page("/promise", answering(PROMISE)),
+    )
+
+    assert names(await list_tools(agent, page)) == ["late"]
+    assert (await call(agent, page, "late")).text == "late"
+
+
+async def test_an_answer_after_an_await_counts(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/await", answering(ANSWER_LATE)))
+
+    assert names(await list_tools(agent, page)) == ["late"]
+    assert (await call(agent, page, "late")).text == "late"
+
+
+async def test_a_group_that_comes_at_once_does_not_hide_one_that_comes_late(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/both", offering(tool("now", "() => 'now'")) + answering(ANSWER_LATE)))
+
+    assert names(await list_tools(agent, page)) == ["now", "late"]
+    assert [(await call(agent, page, name)).text for name in ("now", "late")] == ["now", "late"]
+
+
+async def test_a_listener_that_is_added_later_is_noticed_without_asking(agent: Agent, bridge: Bridge, site: Site):
+    later = f"<script>window.start = () => {{ {ADD_LATER} }}</script>"
+    page = await open_page(agent, site.page("/later", later + offering(tool("start", "() => start()"))))
+    await wait_offered(bridge, page, "start")
+
+    await call(agent, page, "start")
+
+    await wait_offered(bridge, page, "start", "late")
+    assert (await call(agent, page, "late")).text == "late"
+
+
+async def test_a_listener_on_a_page_without_any_is_noticed_without_asking(agent: Agent, bridge: Bridge, site: Site):
+    page = await open_page(agent, site.page("/first", f"<script>setTimeout(() => window.{ADD_LATER}, 300)</script>"))
+
+    await wait_offered(bridge, page, "late")
+
+
+async def test_an_answer_that_takes_longer_than_the_listing_waits_is_promised_and_then_there(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    slow = f"event => event.respondWith(new Promise(done => {{ window.answer = () => done({GROUP}) }}))"
+    page = await open_page(agent, site.page("/slow", answering(slow) + offering(tool("go", "() => answer()"))))
+
+    listing = await list_tools(agent, page)
+    assert names(listing) == ["go"]
+    assert listing["more"] is True
+    await call(agent, page, "go")
+
+    await wait_offered(bridge, page, "go", "late")
+    assert (await call(agent, page, "late")).text == "late"
+
+
+async def test_a_promise_that_is_rejected_is_told_and_harms_nothing_else(agent: Agent, site: Site):
+    bad = answering("event => event.respondWith(Promise.reject(new Error('no')))")
+    page = await open_page(agent, site.page("/rejected", bad + offering(tool("good", "() => 1"))))
+
+    listing = await list_tools(agent, page)
+
+    assert names(listing) == ["good"]
+    assert listing["problems"] == ["A listener for the event failed: a promised answer was rejected with an object"]
+
+
+async def test_a_listener_that_never_ends_is_ended_and_the_page_lives(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/hangs", answering("() => { for (;;); }")))
+
+    listing = await agent.list_page_tools(page, None, None)
+
+    assert code(listing) == "timed_out"
+    assert "listener" in listing.text
+    other = await open_page(agent, site.page("/fine", offering(tool("fine", "() => 'fine'"))))
+    assert (await call(agent, other, "fine")).text == "fine"
+
+
+async def test_a_listener_that_answers_a_million_times_is_cut(agent: Agent, site: Site):
+    flood = answering("event => { for (let i = 0; i < 1e6; i++) event.respondWith({name: 'G' + i, tools: []}) }")
+    page = await open_page(agent, site.page("/flood", flood))
+
+    listing = await list_tools(agent, page)
+
+    assert len(listing["groups"]) == limits.GROUPS_PER_PAGE
+    assert listing["problems"] == [
+        f"{1_000_000 - limits.GROUPS_PER_PAGE} more answers came after the first {limits.GROUPS_PER_PAGE}"
+        " and were left out."
+    ]
+
+
+async def test_listeners_that_are_added_all_the_time_do_not_drown_the_bridge(agent: Agent, site: Site):
+    add = "addEventListener('devtoolstooldiscovery', () => {})"
+    flood = f"<script>setInterval(() => {{ for (let i = 0; i < 100; i++) {add} }})</script>"
+    page = await open_page(agent, site.page("/adding", flood + offering(tool("good", "() => 'good'"))))
+
+    assert (await call(agent, page, "good")).text == "good"
+    assert "good" in names(await list_tools(agent, page))
+
+
+async def test_odd_answers_are_told_and_harm_only_themselves(agent: Agent, site: Site):
+    odd = answering("e => [undefined, null, 5, [], () => 1, 'x', {then: 5}].forEach(answer => e.respondWith(answer))")
+    page = await open_page(agent, site.page("/odd", odd + offering(tool("good", "() => 1"))))
+
+    listing = await list_tools(agent, page)
+
+    assert names(listing) == ["good"]
+    assert len(listing["problems"]) >= 7
+
+
+async def test_watching_for_listeners_leaves_nothing_to_see(agent: Agent, site: Site):
+    native = """() => {
+      const add = EventTarget.prototype.addEventListener, text = Function.prototype.toString;
+      const frame = document.body.appendChild(document.createElement('iframe')).contentWindow;
+      const same = (ours, theirs) => JSON.stringify([ours.name, ours.length, typeof ours, 'prototype' in ours,
+          Reflect.ownKeys(ours), String(ours), text.call(ours)])
+        === JSON.stringify([theirs.name, theirs.length, typeof theirs, 'prototype' in theirs,
+          Reflect.ownKeys(theirs), String(theirs), frame.Function.prototype.toString.call(theirs)]);
+      const described = (owner, name) => JSON.stringify({...Object.getOwnPropertyDescriptor(owner, name), value: 0});
+      let refused = '';
+      try { new add() } catch (error) { refused = error.constructor.name }
+      return {
+        add: same(add, frame.EventTarget.prototype.addEventListener),
+        text: same(text, frame.Function.prototype.toString),
+        window: window.addEventListener === add && !Object.hasOwn(window, 'addEventListener'),
+        place: described(EventTarget.prototype, 'addEventListener')
+          === described(frame.EventTarget.prototype, 'addEventListener'),
+        refused,
+      };
+    }"""
+    page = await open_page(agent, site.page("/native", offering(tool("look", native))))
+
+    assert read(await call(agent, page, "look")) == {
+        "add": True,
+        "text": True,
+        "window": True,
+        "place": True,
+        "refused": "TypeError",
+    }
+
+
+async def test_a_page_with_ten_thousand_tools_is_bounded_and_the_next_page_works(agent: Agent, site: Site):
+    many = """<script>addEventListener('devtoolstooldiscovery', event => event.respondWith({name: 'Many',
+      tools: Array.from({length: 10000}, (_, i) => ({name: 'tool' + i, description: 'x'.repeat(1000),
+        inputSchema: {type: 'object'}, execute: () => i}))}))</script>"""
+    page = await open_page(agent, site.page("/many", many))
+
+    listing = await list_tools(agent, page)
+
+    assert len(names(listing)) == limits.TOOLS_PER_LISTING
+    assert f"{10_000 - limits.TOOLS_PER_PAGE} tools were left out" in listing["problems"][0]
+    assert (await call(agent, page, "tool7")).text == "7"
+
+
+async def test_a_schema_of_fifty_megabytes_costs_only_its_tool(agent: Agent, site: Site):
+    huge = tool("huge", "() => 1", "{type: 'object', description: 'x'.repeat(50e6)}")
+    page = await open_page(agent, site.page("/huge", offering(huge, tool("good", "() => 'good'"))))
+
+    listing = await list_tools(agent, page)
+
+    assert names(listing) == ["good"]
+    assert "inputSchema must be at most" in listing["problems"][0]
+    assert (await call(agent, page, "good")).text == "good"

@@ -1,10 +1,13 @@
-"""What a person may choose about pages. Frozen values, made where words are read."""
+"""What a person may choose about pages and about what an agent is offered: frozen values, made where words are read."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 FramePolicy = Literal["none", "same-origin", "all"]
 """Which iframes may offer tools beside their page."""
+
+SchemaProfile = Literal["standard", "strict"]
+"""In which form agents get input schemas; `strict` is for the pickiest APIs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,3 +22,14 @@ class PageSettings:
     def schemes(self) -> tuple[str, ...]:
         """Schemes of the documents that are asked for tools."""
         return ("http", "https", "file") if self.allow_file else ("http", "https")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSettings:
+    """What an agent is offered, and in which form."""
+
+    schema_profile: SchemaProfile = "standard"
+    direct: bool = False
+    """Each tool of a trusted page is an MCP tool of its own as well."""
+    trusted_origins: frozenset[str] = frozenset()
+    """Origins, as Chromium writes them, whose tools may be MCP tools of their own; loopback ones always may."""

@@ -9,13 +9,15 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 import click
 
 from bridge import limits
 from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
 from bridge.serve.printable import printable
+from bridge.settings import AgentSettings, FramePolicy, PageSettings, SchemaProfile
+from bridge.tools.origins import read_origin
 
 if TYPE_CHECKING:
     from bridge.browser.browser import AttachOptions
@@ -81,6 +83,10 @@ def _read_seconds(_: click.Context, __: click.Parameter, value: float) -> float:
     return value
 
 
+def _read_origins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(read_origin(value) for value in values)
+
+
 _BROWSER_OPTIONS: Final = (
     click.option(
         "--browser",
@@ -103,6 +109,7 @@ _BROWSER_OPTIONS: Final = (
         help="Let the browser also listen on this port, open to every user of this machine; 0 takes a free one.",
     ),
     click.option("--no-sandbox", is_flag=True, help="Start the browser without its sandbox."),
+    click.option("--webmcp", is_flag=True, help="Switch WebMCP (document.modelContext) on, where the browser has it."),
     click.option(
         "--attach",
         metavar="WHERE",
@@ -119,7 +126,24 @@ _BROWSER_OPTIONS: Final = (
 )
 
 
-_LAUNCH_NAMES: Final = ("browser_path", "profile", "headed", "debug_port", "no_sandbox")
+_LAUNCH_NAMES: Final = ("browser_path", "profile", "headed", "debug_port", "no_sandbox", "webmcp")
+
+_PAGE_OPTIONS: Final = (
+    click.option(
+        "--frames",
+        type=click.Choice(get_args(FramePolicy)),
+        default=PageSettings.frames,
+        help="Also look for tools in iframes: those of the page's own origin, or all. Without it, in none.",
+    ),
+    click.option("--allow-file", is_flag=True, help="Also open file: addresses, and look for tools there."),
+)
+
+_SCHEMA_PROFILE: Final = click.option(
+    "--schema-profile",
+    type=click.Choice(get_args(SchemaProfile)),
+    default=AgentSettings.schema_profile,
+    help="Form of the input schemas: standard, or strict for clients and APIs that refuse parts of JSON Schema.",
+)
 
 
 def _with_browser(command: Callable[..., None]) -> Callable[..., None]:
@@ -135,6 +159,18 @@ def _with_browser(command: Callable[..., None]) -> Callable[..., None]:
         command(options=_take_options(words), **words)
 
     for option in reversed(_BROWSER_OPTIONS):
+        run = option(run)
+    return run
+
+
+def _with_pages(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say how pages are looked at; it gets what they say as `pages`."""
+
+    @functools.wraps(command)
+    def run(*, frames: FramePolicy, allow_file: bool, **words: Any) -> None:  # noqa: ANN401  # as above
+        command(pages=PageSettings(frames=frames, allow_file=allow_file), **words)
+
+    for option in reversed(_PAGE_OPTIONS):
         run = option(run)
     return run
 
@@ -174,8 +210,30 @@ def _names_given(names: tuple[str, ...]) -> list[str]:
 
 @main.command()
 @click.option("--open", "urls", multiple=True, metavar="URL", help="Page to open at the start; may be repeated.")
+@_with_pages
+@click.option(
+    "--direct",
+    is_flag=True,
+    help="Also offer each page tool as an MCP tool of its own. Only on loopback, and for --trust-origin.",
+)
+@click.option(
+    "--trust-origin",
+    "trusted",
+    multiple=True,
+    callback=_read_origins,
+    metavar="ORIGIN",
+    help="Origin whose tools --direct offers, too, such as https://shop.example; may be repeated.",
+)
+@_SCHEMA_PROFILE
 @_with_browser
-def serve(options: "LaunchOptions | AttachOptions", urls: tuple[str, ...]) -> None:
+def serve(
+    options: "LaunchOptions | AttachOptions",
+    pages: PageSettings,
+    urls: tuple[str, ...],
+    direct: bool,
+    trusted: frozenset[str],
+    schema_profile: SchemaProfile,
+) -> None:
     """Serve an agent over stdio, until it closes stdin.
 
     This is for an agent to start. In its MCP configuration:
@@ -183,29 +241,42 @@ def serve(options: "LaunchOptions | AttachOptions", urls: tuple[str, ...]) -> No
     \b
       {"mcpServers": {"pagebridge": {"command": "pagebridge", "args": ["serve"]}}}
     """
+    if trusted and not direct:
+        raise UsageError("--trust-origin goes with --direct, and that is missing.")
+
     from bridge.calls.agent import address
 
-    addresses = tuple(address(url) for url in urls)  # refused before what takes long is imported
+    # Refused before what takes long is imported.
+    addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
 
     import trio
 
     from bridge.serve.service import serve_stdio
 
-    trio.run(serve_stdio, options, addresses)
+    agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
+    trio.run(serve_stdio, options, pages, agent, addresses)
 
 
 @main.command()
 @click.argument("url")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with every schema, as an agent gets it.")
+@_with_pages
+@_SCHEMA_PROFILE
 @_with_browser
-def tools(options: "LaunchOptions | AttachOptions", url: str, as_json: bool) -> None:
+def tools(
+    options: "LaunchOptions | AttachOptions",
+    pages: PageSettings,
+    url: str,
+    as_json: bool,
+    schema_profile: SchemaProfile,
+) -> None:
     """Show which tools the page at URL offers.
 
     What is wrong with the page's answer is listed below them.
     """
     from bridge.serve import terminal
 
-    terminal.show_tools(options, url, as_json=as_json)
+    terminal.show_tools(options, pages, url, schema_profile if as_json else None)
 
 
 @main.command(
@@ -229,9 +300,11 @@ Examples:
     metavar="SECONDS",
     help=f"Time for the tool: {limits.CALL_SECONDS:g} if not given, {limits.CALL_SECONDS_MAX:g} at most.",
 )
+@_with_pages
 @_with_browser
 def call(
     options: "LaunchOptions | AttachOptions",
+    pages: PageSettings,
     url: str,
     tool: str,
     words: tuple[str, ...],
@@ -248,7 +321,7 @@ def call(
     """
     from bridge.serve import terminal
 
-    terminal.show_call(options, url, tool, terminal.read_given(words, text), seconds)
+    terminal.show_call(options, pages, url, tool, terminal.read_given(words, text), seconds)
 
 
 @main.command()

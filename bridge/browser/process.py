@@ -73,6 +73,8 @@ class LaunchOptions:
     debug_port: int | None = None
     """Also listen on this port of the loopback interface, open to every local user; 0 takes any free one."""
     no_sandbox: bool = False
+    webmcp: bool = False
+    """Switch on `document.modelContext`, where this browser has it."""
     extra_args: tuple[str, ...] = ()
 
 
@@ -215,6 +217,8 @@ def _arguments(options: LaunchOptions, profile: Path) -> list[str]:
         why = "as you asked" if options.no_sandbox else "because root cannot have one"
         logger.warning("The browser runs without its sandbox (--no-sandbox), %s.", why)
         arguments.append("--no-sandbox")
+    if options.webmcp:
+        arguments.append("--enable-features=WebMCP")
     if _shm_is_small():
         arguments.append("--disable-dev-shm-usage")
     return [*arguments, *options.extra_args, "about:blank"]

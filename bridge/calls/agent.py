@@ -1,4 +1,4 @@
-"""One connected agent: what it was shown, and the six things that it may ask for."""
+"""One connected agent: what it was shown, and what it may ask for."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -9,22 +9,31 @@ import trio
 from bridge import limits
 from bridge.calls.answers import Answer, answer_error, answer_json
 from bridge.calls.bridge import Bridge, wait_loaded
-from bridge.calls.listing import Offer, cut_listing
+from bridge.calls.direct import DirectTools
+from bridge.calls.listing import Offer, cut_listing, name_tools, problems_of
 from bridge.calls.pipeline import Call, Progress, answer_within, present_tools, run_call, shape
-from bridge.errors import BridgeError, CallRejected, PageGone, PageUnresponsive, UsageError
+from bridge.errors import BridgeError, CallRejected, PageGone, PageUnresponsive, ToolNotFound, UsageError
 from bridge.page.pages import Pages
 from bridge.page.session import Page
+from bridge.settings import AgentSettings
+from bridge.tools.naming import Owned
 from bridge.tools.tool import PageTools
 
 ACTIONS: Final = ("back", "forward", "reload")
 
 
 class Agent:
-    """What one agent may do. It remembers what it was told of each page: a call is held against that."""
+    """What one agent may do. It remembers what it was told of each page: a call is held against that.
 
-    def __init__(self, bridge: Bridge) -> None:
+    Attributes:
+        direct: the page tools that are MCP tools of their own, or None where there are none by the settings.
+    """
+
+    def __init__(self, bridge: Bridge, settings: AgentSettings | None = None) -> None:
+        self.settings = settings or AgentSettings()
         self._bridge = bridge
         self._shown: dict[str, PageTools] = {}
+        self.direct = DirectTools(bridge.registry, self.settings, bridge.wait_settled) if self.settings.direct else None
 
     async def list_pages(self) -> Answer:
         """Every open page, with what is known of its tools."""
@@ -43,7 +52,7 @@ class Agent:
         """Open a page, and say which tools it has."""
 
         async def operation(pages: Pages, _: Progress) -> Answer:
-            page = await pages.open(address(url))
+            page = await pages.open(self._address(url))
             return answer_json(await self._arrive(pages, page))
 
         return await self._answer(limits.NAVIGATION_SECONDS, f"Opening {url}", operation)
@@ -55,7 +64,7 @@ class Agent:
             found = pages.find(page)
             match url, action:
                 case str(), None:
-                    await found.navigate(address(url))
+                    await found.navigate(self._address(url))
                 case None, "reload":
                     await found.reload()
                 case None, "back":
@@ -84,14 +93,25 @@ class Agent:
         async def operation(pages: Pages, _: Progress) -> Answer:
             asked = [pages.find(page)] if page is not None else list(pages)
             offers = [await self._offer(one, alone=page is not None) for one in asked]
-            return answer_json(cut_listing(offers, group, cursor))
+            return answer_json(cut_listing(offers, group, cursor, self.settings.schema_profile))
 
         return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation)
 
     async def call_page_tool(
-        self, page: str, tool: str, arguments: object, toolset: str | None, timeout_seconds: float | None
+        self,
+        page: str,
+        tool: str,
+        arguments: object,
+        toolset: str | None = None,
+        timeout_seconds: float | None = None,
+        *,
+        shown: PageTools | None = None,
     ) -> Answer:
-        """Run one tool of a page."""
+        """Run one tool of a page.
+
+        Args:
+            shown: what the agent knows the tool from; what it was told last of the page if None.
+        """
         seconds = min(timeout_seconds or limits.CALL_SECONDS, limits.CALL_SECONDS_MAX)
 
         async def operation(pages: Pages, progress: Progress) -> Answer:
@@ -101,7 +121,7 @@ class Agent:
                 wanted=tool,
                 arguments=arguments,
                 toolset=toolset,
-                shown=self._shown.get(page),
+                shown=shown or self._shown.get(page),
             )
             try:
                 return shape(self._bridge, await run_call(self._bridge, call, progress))
@@ -109,6 +129,18 @@ class Agent:
                 return await self._reject(found, error)
 
         return await self._answer(seconds, f"Tool {tool!r} of page {page}", operation)
+
+    async def call_directly(self, name: str, arguments: object) -> Answer:
+        """Run a page tool under its name as a tool of its own. What counts is what a list of those showed for it."""
+        found = self.direct.find(name) if self.direct is not None else None
+        if found is None:
+            return answer_error(
+                ToolNotFound(
+                    f"No tool was listed as {name!r}. List the tools again; list_page_tools and call_page_tool reach "
+                    "every tool of a page."
+                )
+            )
+        return await self.call_page_tool(found.tools.page, _wanted(found), arguments, shown=found.tools)
 
     async def _answer(
         self, seconds: float, what: str, operation: Callable[[Pages, Progress], Awaitable[Answer]]
@@ -123,7 +155,6 @@ class Agent:
     def _describe(self, page: Page) -> dict[str, Any]:
         """One page in a line of a list; asks nothing of the page itself."""
         tools = self._bridge.registry.find(page.handle)
-        groups = [{"name": group.name, "tools": len(group.tools)} for group in tools.groups] if tools else []
         return {
             "page": page.handle,
             "title": page.title,
@@ -131,7 +162,7 @@ class Agent:
             "origin": page.realm.origin if page.realm is not None else None,
             "state": page.stage.value,
             "tools": len(list(tools)) if tools else 0,
-            "groups": groups,
+            "groups": name_tools(tools, limits.NAMES_PER_GROUP) if tools else [],
         }
 
     async def _arrive(self, pages: Pages, page: Page) -> dict[str, Any]:
@@ -145,8 +176,7 @@ class Agent:
         shown = self._shown.get(page.handle)
         if shown is None or shown.origin != tools.origin:
             self._shown[page.handle] = tools
-        names = [{"name": group.name, "tools": [tool.name for tool in group.tools]} for group in tools.groups]
-        return self._describe(page) | {"groups": names, "problems": list(tools.problems)}
+        return self._describe(page) | {"groups": name_tools(tools), "problems": list(problems_of(tools))}
 
     async def _offer(self, page: Page, *, alone: bool) -> Offer:
         """Ask one page anew, and remember that the agent was told. One bad page among many costs only itself."""
@@ -157,7 +187,11 @@ class Agent:
                 raise
             return Offer(page.handle, page.url, None, (str(error),))
         self._shown[page.handle] = tools
-        return Offer(page.handle, page.url, tools, tools.problems)
+        notes = ()
+        if self.direct is not None:
+            self.direct.tell(tools)
+            notes = self.direct.notes(tools)
+        return Offer(page.handle, page.url, tools, (*problems_of(tools), *notes))
 
     async def _reject(self, page: Page, error: CallRejected) -> Answer:
         """A rejection, with what the page offers now where that is why."""
@@ -168,17 +202,29 @@ class Agent:
         except BridgeError:
             # The page went away meanwhile; the rejection stands without a listing.
             return answer_error(error)
-        listing = cut_listing([offer], None, None)
+        listing = cut_listing([offer], None, None, self.settings.schema_profile)
         rejection = answer_error(error, listing=listing)
         return Answer(f"{rejection.text}\n{answer_json(listing).text}", rejection.structured, is_error=True)
 
+    def _address(self, url: str) -> str:
+        return address(url, allow_file=self._bridge.settings.allow_file)
 
-def address(url: str) -> str:
+
+def _wanted(found: Owned) -> str:
+    """Its name, which reads better in an answer, where that means this tool alone; else its id."""
+    name = found.tool.name
+    alike = [tool for tool in found.tools if name in (tool.name, str(tool.id))]
+    return name if len(alike) == 1 else str(found.tool.id)
+
+
+def address(url: str, *, allow_file: bool = False) -> str:
     """The address to go to: https is assumed for nothing, a missing scheme is an error that says so.
 
     Raises:
-        UsageError: not an http or https address.
+        UsageError: not an http or https address, nor a file's where those are allowed.
     """
-    if url.partition(":")[0].lower() in ("http", "https") or url == "about:blank":
+    scheme = url.partition(":")[0].lower()
+    if scheme in ("http", "https") or url == "about:blank" or (allow_file and scheme == "file"):
         return url
-    raise UsageError(f"Cannot open {url!r}: give a whole http or https address, such as http://localhost:3000/.")
+    hint = " Files are opened with --allow-file alone." if scheme == "file" else ""
+    raise UsageError(f"Cannot open {url!r}: give a whole http or https address, such as http://localhost:3000/.{hint}")

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import trio
 
@@ -60,7 +61,19 @@ class Bridge:
             self._failure = error
         finally:
             self._pages = None
+            self.registry.clear()
             self._ready.set()
+
+    async def wait_settled(self) -> None:
+        """Give pages that are between two documents `limits.NOTICE_PAGE_SECONDS` to say what the next one offers."""
+        with trio.move_on_after(limits.NOTICE_PAGE_SECONDS):
+            for page in self._pages or ():
+                with suppress(PageGone):
+                    await page.wait_changed(partial(_was_asked, page))
+
+
+def _was_asked(page: Page) -> bool:
+    return page.document is not None and (page.document.asked or page.why_no_tools is not None)
 
 
 async def wait_loaded(page: Page) -> None:

@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from bridge import limits
 from bridge.errors import UsageError
+from bridge.settings import SchemaProfile
+from bridge.tools.export import export_schema
 from bridge.tools.tool import PageTools, Tool, ToolGroup
+
+MORE: Final = "More answers may come: list this page's tools again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +24,14 @@ class Offer:
     problems: tuple[str, ...]
 
 
-def cut_listing(offers: Sequence[Offer], group: str | None, cursor: str | None) -> dict[str, Any]:
+def cut_listing(
+    offers: Sequence[Offer], group: str | None, cursor: str | None, profile: SchemaProfile = "standard"
+) -> dict[str, Any]:
     """One part of a listing: at most `limits.TOOLS_PER_LISTING` tools, and the cursor of the next part.
 
     Args:
         group: only groups of this name.
+        profile: the form of the input schemas.
 
     Raises:
         UsageError: the cursor is of another listing.
@@ -40,8 +47,7 @@ def cut_listing(offers: Sequence[Offer], group: str | None, cursor: str | None) 
             part = offered.tools[max(0, start - position) : max(0, end - position)]
             position += len(offered.tools)
             if part or not offered.tools:
-                tools = [_list_tool(tool) for tool in part]
-                groups.append({"name": offered.name, "description": offered.description, "tools": tools})
+                groups.append(_list_group(offered, part, profile))
         pages.append(_list_page(offer, groups))
     listing: dict[str, Any] = {"pages": pages}
     if end < position:
@@ -72,17 +78,34 @@ def _read_cursor(cursor: str | None, mark: str) -> int:
     return int(start)
 
 
-def list_offer(offer: Offer) -> dict[str, Any]:
+def list_offer(offer: Offer, profile: SchemaProfile = "standard") -> dict[str, Any]:
     """All that one page offers, as one listing of it alone would say in parts."""
-    groups = [
-        {"name": group.name, "description": group.description, "tools": [_list_tool(tool) for tool in group.tools]}
-        for group in _groups(offer, None)
-    ]
-    return _list_page(offer, groups)
+    return _list_page(offer, [_list_group(group, group.tools, profile) for group in _groups(offer, None)])
+
+
+def name_tools(tools: PageTools, names: int | None = None) -> list[dict[str, Any]]:
+    """Groups with the names of their tools alone.
+
+    Args:
+        names: how many of a group; what is left out is counted.
+    """
+    return [_name_group(group, names) for group in tools.groups]
+
+
+def problems_of(tools: PageTools) -> tuple[str, ...]:
+    """What an agent should know of a page's answer beside its tools."""
+    return (*tools.problems, MORE) if tools.more else tools.problems
+
+
+def _name_group(group: ToolGroup, names: int | None) -> dict[str, Any]:
+    shown = [tool.name for tool in group.tools[:names]]
+    named = {"name": group.name, **_where(group), "tools": shown}
+    left_out = len(group.tools) - len(shown)
+    return {**named, "left_out": left_out} if left_out else named
 
 
 def _list_page(offer: Offer, groups: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
+    listed: dict[str, Any] = {
         "page": offer.page,
         "url": offer.url,
         "origin": offer.tools.origin if offer.tools is not None else None,
@@ -90,12 +113,25 @@ def _list_page(offer: Offer, groups: list[dict[str, Any]]) -> dict[str, Any]:
         "groups": groups,
         "problems": list(offer.problems),
     }
+    if offer.tools is not None and offer.tools.more:
+        listed["more"] = True
+    return listed
 
 
-def _list_tool(tool: Tool) -> dict[str, Any]:
+def _list_group(group: ToolGroup, tools: Sequence[Tool], profile: SchemaProfile) -> dict[str, Any]:
+    listed = [_list_tool(tool, profile) for tool in tools]
+    return {"name": group.name, "description": group.description, **_where(group), "tools": listed}
+
+
+def _where(group: ToolGroup) -> dict[str, str]:
+    """Nothing where it is the page itself, whose origin is told already."""
+    return {"frame": group.frame, "origin": group.origin} if group.frame else {}
+
+
+def _list_tool(tool: Tool, profile: SchemaProfile) -> dict[str, Any]:
     listed: dict[str, Any] = {"id": str(tool.id), "name": tool.name, "description": tool.description}
     if tool.schema is not None:
-        listed["inputSchema"] = tool.schema.source
+        listed["inputSchema"] = export_schema(tool.schema, profile)
     else:
         listed["unusable"] = tool.schema_problem
     return listed

@@ -106,7 +106,10 @@ async def examine(
             return await _describe_server(client)
 
         served = await examination.run("MCP handshake", shake_hands)
-        checks = [("Page tool called", partial(_call_sample, options))]
+        checks = [
+            ("Page tool called", partial(_call_sample, options)),
+            ("WebMCP", partial(_look_for_webmcp, options)),
+        ]
         if url is not None:
             checks.append(("Your page", partial(_look_at_page, url)))
         with scope:
@@ -175,7 +178,7 @@ def option_words(options: LaunchOptions | AttachOptions) -> list[str]:
     match options:
         case LaunchOptions():
             named = {"browser": options.browser_path, "profile": options.profile, "debug-port": options.debug_port}
-            flags = {"headed": options.headed, "no-sandbox": options.no_sandbox}
+            flags = {"headed": options.headed, "no-sandbox": options.no_sandbox, "webmcp": options.webmcp}
             words = [f"--{name}={value}" for name, value in named.items() if value is not None]
             return words + [f"--{name}" for name, given in flags.items() if given]
         case AttachOptions():
@@ -194,19 +197,41 @@ async def _describe_server(client: Client) -> str:
 
 
 async def _call_sample(options: LaunchOptions | AttachOptions, client: Client) -> str:
+    answer = await _ask_sample(options, client, "add", a=1, b=2)
+    if answer != "3":
+        raise CheckFailed(f"add(1, 2) answered {answer!r}, and not 3. Please report this.")
+    return "add(1, 2) answered 3"
+
+
+async def _look_for_webmcp(options: LaunchOptions | AttachOptions, client: Client) -> str:
+    """It is no failure to be without."""
+    if await _ask_sample(options, client, "hasWebMcp") == "true":
+        return "document.modelContext is there, so tools that pages register with it are found"
+    match options:
+        case LaunchOptions(webmcp=True):
+            return "This browser has no document.modelContext, not even with --webmcp. A newer Chromium may have it."
+        case LaunchOptions():
+            return "This browser shows no document.modelContext; --webmcp turns it on where it has one"
+        case AttachOptions():
+            return (
+                "This browser shows no document.modelContext; start it with --enable-features=WebMCP, which is what "
+                "--webmcp does when pagebridge starts one"
+            )
+
+
+async def _ask_sample(options: LaunchOptions | AttachOptions, client: Client, tool: str, **arguments: object) -> str:
+    """Open the sample page, and call one of its tools."""
     with serve_sample() as url:
         try:
             async with _open_page(client, url) as page:
-                answer = await _ask(client, "call_page_tool", page=page["page"], tool="add", arguments={"a": 1, "b": 2})
+                answer = await _ask(client, "call_page_tool", page=page["page"], tool=tool, arguments=arguments)
         except CheckFailed as error:
             if isinstance(options, AttachOptions):
                 raise CheckFailed(
                     f"{error}\nIf the browser runs on another machine, it can't reach the page that this check serves."
                 ) from error
             raise
-    if answer.text != "3":
-        raise CheckFailed(f"add(1, 2) answered {answer.text!r}, and not 3. Please report this.")
-    return "add(1, 2) answered 3"
+    return answer.text
 
 
 async def _look_at_page(url: str, client: Client) -> str:

@@ -1,4 +1,4 @@
-"""A page with one tool, for `pagebridge doctor` to call."""
+"""A page with tools for `pagebridge doctor` to call."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -21,6 +21,11 @@ addEventListener('devtoolstooldiscovery', event => event.respondWith({
       required: ['a', 'b'],
     },
     execute: ({a, b}) => a + b,
+  }, {
+    name: 'hasWebMcp',
+    description: 'Tell whether this browser has WebMCP',
+    inputSchema: {type: 'object'},
+    execute: () => 'modelContext' in document,
   }],
 }));
 </script>
@@ -29,7 +34,7 @@ addEventListener('devtoolstooldiscovery', event => event.respondWith({
 
 @contextmanager
 def serve_sample() -> Generator[str]:
-    """Serve a page with one tool on the loopback interface; yields its address."""
+    """Serve that page on the loopback interface; yields its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -9,12 +9,15 @@ from bridge.browser.browser import AttachOptions
 from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import open_bridge
-from bridge.serve.mcp import make_server
+from bridge.serve.mcp import serve_agent
 from bridge.serve.stdio import Stdio, open_stdio
+from bridge.settings import AgentSettings, PageSettings
 from bridge.wire.nursery import open_background
 
 
-async def serve_stdio(options: LaunchOptions | AttachOptions, urls: tuple[str, ...] = ()) -> None:
+async def serve_stdio(
+    options: LaunchOptions | AttachOptions, pages: PageSettings, agent: AgentSettings, urls: tuple[str, ...] = ()
+) -> None:
     """Serve until stdin ends, or SIGTERM or SIGINT comes.
 
     The browser starts beside; nothing in the protocol's handshake waits for it.
@@ -22,11 +25,13 @@ async def serve_stdio(options: LaunchOptions | AttachOptions, urls: tuple[str, .
     Args:
         urls: pages to open at the start.
     """
-    async with open_bridge(options, urls=urls) as bridge, open_stdio() as stdio:
-        server = make_server(Agent(bridge), version("pagebridge"))
-        async with open_background() as nursery:
-            await nursery.start(_stop_on_signal, stdio)
-            await server.run(stdio.incoming, stdio.outgoing, server.create_initialization_options())
+    async with (
+        open_bridge(options, urls=urls, settings=pages) as bridge,
+        open_stdio() as stdio,
+        open_background() as nursery,
+    ):
+        await nursery.start(_stop_on_signal, stdio)
+        await serve_agent(Agent(bridge, agent), version("pagebridge"), stdio.incoming, stdio.outgoing)
 
 
 async def _stop_on_signal(stdio: Stdio, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:

@@ -34,7 +34,7 @@ INVALID_REQUEST: Final = -32600
 
 
 class OpenRequests:
-    """Requests that were read and not answered yet."""
+    """Requests that were read and not answered yet. One to listen is answered when there is nothing more to hear."""
 
     def __init__(self) -> None:
         self._ids: set[RequestId] = set()
@@ -42,7 +42,7 @@ class OpenRequests:
 
     def came_in(self, message: SessionMessage) -> None:
         match message.message:
-            case JSONRPCRequest(id=request_id):
+            case JSONRPCRequest(method=method, id=request_id) if method != "subscriptions/listen":
                 self._ids.add(request_id)
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as taken}):
                 self._settle(taken)

@@ -18,7 +18,7 @@ from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import address
 from bridge.calls.arguments import parse_words, read_arguments
 from bridge.calls.bridge import Bridge, open_bridge
-from bridge.calls.listing import Offer, list_offer
+from bridge.calls.listing import Offer, list_offer, problems_of
 from bridge.calls.pipeline import Call, Progress, present_tools, run_call, run_within
 from bridge.calls.results import clean_text
 from bridge.calls.scope import choose
@@ -27,6 +27,7 @@ from bridge.page.invocation import Ending
 from bridge.page.pages import Pages
 from bridge.page.session import Page
 from bridge.serve.printable import printable
+from bridge.settings import PageSettings, SchemaProfile
 from bridge.tools.tool import PageTools
 from bridge.wire.nursery import open_background
 
@@ -36,10 +37,13 @@ Given = tuple[str, ...] | dict[str, Any]
 """Arguments as they were written: words to be read by the tool's schema, or an object."""
 
 
-def show_tools(options: LaunchOptions | AttachOptions, url: str, *, as_json: bool) -> None:
-    """Print what the page at `url` offers."""
-    listing = _run_bridge(partial(list_tools, options, address(url)))
-    if as_json:
+def show_tools(
+    options: LaunchOptions | AttachOptions, pages: PageSettings, url: str, json_profile: SchemaProfile | None
+) -> None:
+    """Print what the page at `url` offers, as JSON with schemas of that profile, or as a table."""
+    where = address(url, allow_file=pages.allow_file)
+    listing = _run_bridge(partial(list_tools, options, pages, where, json_profile or "standard"))
+    if json_profile is not None:
         _print(_as_json(listing))
     else:
         from bridge.serve.table import print_tools  # rich is for people
@@ -47,9 +51,12 @@ def show_tools(options: LaunchOptions | AttachOptions, url: str, *, as_json: boo
         print_tools(listing)
 
 
-def show_call(options: LaunchOptions | AttachOptions, url: str, tool: str, given: Given, seconds: float) -> None:
+def show_call(
+    options: LaunchOptions | AttachOptions, pages: PageSettings, url: str, tool: str, given: Given, seconds: float
+) -> None:
     """Run a tool of the page at `url`, and print its result."""
-    ending = _run_bridge(partial(call_tool, options, address(url), tool, given, seconds))
+    where = address(url, allow_file=pages.allow_file)
+    ending = _run_bridge(partial(call_tool, options, pages, where, tool, given, seconds))
     match ending.kind:
         case "none":
             click.echo("The tool ran and returned no value (undefined).", err=True)
@@ -98,18 +105,23 @@ def run_to_end(operation: Callable[[trio.CancelScope], Awaitable[T | None]]) -> 
 
 
 async def list_tools(
-    options: LaunchOptions | AttachOptions, url: str, scope: trio.CancelScope
+    options: LaunchOptions | AttachOptions,
+    pages: PageSettings,
+    url: str,
+    profile: SchemaProfile,
+    scope: trio.CancelScope,
 ) -> dict[str, Any] | None:
     """What the page at `url` offers, all of it as an agent gets it in parts; None where `scope` was cancelled."""
-    async with open_bridge(options) as bridge:
+    async with open_bridge(options, settings=pages) as bridge:
         with scope:
             async with _open_page(bridge, url) as (page, tools):
-                return list_offer(Offer(page.handle, page.url, tools, tools.problems))
+                return list_offer(Offer(page.handle, page.url, tools, problems_of(tools)), profile)
     return None
 
 
 async def call_tool(
     options: LaunchOptions | AttachOptions,
+    pages: PageSettings,
     url: str,
     wanted: str,
     given: Given,
@@ -117,7 +129,7 @@ async def call_tool(
     scope: trio.CancelScope,
 ) -> Ending | None:
     """Run one tool of the page at `url`; None where `scope` was cancelled."""
-    async with open_bridge(options) as bridge:
+    async with open_bridge(options, settings=pages) as bridge:
         with scope:
             async with _open_page(bridge, url) as (page, tools):
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import trio
 from mcp import Client
+from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
@@ -20,11 +21,13 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 
 
 @asynccontextmanager
-async def open_agent(*words: str, era: Era = "legacy") -> AsyncGenerator[Client]:
+async def open_agent(
+    *words: str, era: Era = "legacy", message_handler: MessageHandlerFnT | None = None
+) -> AsyncGenerator[Client]:
     """`pagebridge serve` with these words, and the SDK's client connected to it."""
     server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "serve", *words], env=dict(os.environ))
     with trio.fail_after(60):
-        async with Client(stdio_client(server), mode=era) as client:
+        async with Client(stdio_client(server), mode=era, message_handler=message_handler) as client:
             yield client
 
 

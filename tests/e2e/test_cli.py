@@ -120,6 +120,40 @@ def test_more_tools_than_one_listing_holds_are_all_there(site: Site):
     assert len(group["tools"]) == 60
 
 
+def test_tools_of_iframes_are_shown_where_they_were_asked_for(site: Site):
+    site.page("/framed", offering(tool("inside", "() => location.pathname")))
+    page = site.page("/framing", offering(tool("outside", "() => 1")) + "<iframe src=/framed></iframe>")
+
+    [own] = json.loads(run("tools", page, "--json").stdout)["groups"]
+    _, framed = json.loads(run("tools", page, "--json", "--frames", "same-origin").stdout)["groups"]
+    assert "frame" not in own
+    assert (framed["frame"], framed["origin"]) == ("f1", site.origin)
+    assert [tool["name"] for tool in framed["tools"]] == ["inside"]
+    assert run("call", page, "inside", "--frames", "same-origin").stdout == b"/framed\n"
+
+
+def test_tools_of_a_file_are_shown_and_called_where_that_was_asked_for(tmp_path: Path):
+    file = tmp_path / "page.html"
+    file.write_text(f"<!doctype html>{PAGE}")
+
+    listing = json.loads(run("tools", file.as_uri(), "--json", "--allow-file").stdout)
+    assert listing["origin"] == file.as_uri()
+    assert len(listing["groups"][0]["tools"]) == 7
+    assert run("call", file.as_uri(), "add", "a=1", "--allow-file").stdout == b"6\n"
+
+
+def test_schemas_are_shown_in_the_form_that_was_asked_for(site: Site):
+    schema = "{properties: {a: {type: ['string', 'null']}}}"
+    page = site.page("/profile", offering(tool("add", "() => 1", schema)))
+
+    shown = [
+        json.loads(run("tools", page, "--json", *words).stdout)["groups"][0]["tools"][0]["inputSchema"]
+        for words in ((), ("--schema-profile", "strict"))
+    ]
+    assert shown[0]["type"] == shown[1]["type"] == "object"
+    assert shown[0] != shown[1]
+
+
 def test_a_page_without_tools_is_no_failure(site: Site):
     done = run("tools", site.page("/none", ""))
 
@@ -231,13 +265,14 @@ def test_serve_prints_nothing_on_stdout_for_people(url: str):
 
 
 def test_doctor_finds_everything_in_place(url: str):
-    done = run("doctor", url)
+    done = run("doctor", url, env={"COLUMNS": "200"})
 
     text = done.stdout.decode()
-    checks = ("Browser found", "Browser starts", "MCP handshake", "Page tool called", "Your page")
+    checks = ("Browser found", "Browser starts", "MCP handshake", "Page tool called", "WebMCP", "Your page")
     assert done.returncode == 0, text
     assert [line[9:27].rstrip() for line in text.splitlines() if line.startswith("ok ")] == list(checks)
     assert "add(1, 2) answered 3" in text
+    assert "--webmcp turns it on" in text
     assert f"{url} offers 7 tools" in text
     assert text.endswith("Everything is in place.\n")
 
@@ -246,7 +281,9 @@ def test_doctor_finds_everything_in_place(url: str):
     "options",
     [
         LaunchOptions(),
-        LaunchOptions(browser_path=Path("/b"), profile=Path("-p"), headed=True, debug_port=0, no_sandbox=True),
+        LaunchOptions(
+            browser_path=Path("/b"), profile=Path("-p"), headed=True, debug_port=0, no_sandbox=True, webmcp=True
+        ),
         AttachOptions(where="ws://h/x?a=b", headers=(("A", "b:c"), ("D", ""))),
     ],
 )
@@ -257,12 +294,26 @@ def test_doctor_gives_the_server_its_own_options(options: LaunchOptions | Attach
     assert taken == [options]
 
 
+def test_doctor_says_that_webmcp_is_switched_on():
+    done = run("doctor", "--webmcp", env={"COLUMNS": "200"})
+
+    [line] = [line for line in done.stdout.decode().splitlines() if "WebMCP" in line]
+    assert line.startswith("ok ")
+    assert "document.modelContext" in line
+
+
 def test_doctor_says_what_to_do_without_a_browser():
     done = run("doctor", "--browser", "/nonexistent")
 
     lines = done.stdout.decode().splitlines()
     assert done.returncode == 1
-    assert [line[:9].rstrip() for line in lines[:-1] if line[0] != " "] == ["failed", "skipped", "ok", "skipped"]
+    assert [line[:9].rstrip() for line in lines[:-1] if line[0] != " "] == [
+        "failed",
+        "skipped",
+        "ok",
+        "skipped",
+        "skipped",
+    ]
     assert lines[0].startswith("failed   Browser found     /nonexistent")
 
 

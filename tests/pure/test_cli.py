@@ -11,9 +11,11 @@ from click.testing import CliRunner, Result
 from bridge import cli
 from bridge.browser.browser import AttachOptions
 from bridge.browser.process import LaunchOptions
+from bridge.calls.agent import address
 from bridge.errors import ArgumentsInvalid, BrowserGone, UsageError
 from bridge.serve.printable import printable
 from bridge.serve.table import describe_arguments
+from bridge.settings import PageSettings
 
 URL = "http://127.0.0.1:9/"
 
@@ -25,6 +27,13 @@ def run(*words: str, given: str | bytes | None = None) -> Result:
 def read_options(*words: str) -> LaunchOptions | AttachOptions:
     taken: list[LaunchOptions | AttachOptions] = []
     probe = click.command()(cli._with_browser(lambda options: taken.append(options)))
+    CliRunner().invoke(probe, words, catch_exceptions=False, standalone_mode=False)
+    return taken[0]
+
+
+def read_pages(*words: str) -> PageSettings:
+    taken: list[PageSettings] = []
+    probe = click.command()(cli._with_pages(lambda pages: taken.append(pages)))
     CliRunner().invoke(probe, words, catch_exceptions=False, standalone_mode=False)
     return taken[0]
 
@@ -41,9 +50,10 @@ def test_without_options_a_browser_is_launched_as_usual():
 
 
 def test_launch_options_are_read():
-    words = ("--browser", "/b", "--profile", "/p", "--headed", "--debug-port", "0", "--no-sandbox")
-    expected = LaunchOptions(browser_path=Path("/b"), profile=Path("/p"), headed=True, debug_port=0, no_sandbox=True)
-    assert read_options(*words) == expected
+    words = ("--browser", "/b", "--profile", "/p", "--headed", "--debug-port", "0", "--no-sandbox", "--webmcp")
+    assert read_options(*words) == LaunchOptions(
+        browser_path=Path("/b"), profile=Path("/p"), headed=True, debug_port=0, no_sandbox=True, webmcp=True
+    )
 
 
 def test_attach_options_are_read():
@@ -51,10 +61,17 @@ def test_attach_options_are_read():
     assert read_options(*words) == AttachOptions(where="ws://h/x", headers=(("A", "b:c"), ("D", "e")))
 
 
+def test_iframes_and_files_are_left_alone_unless_asked_for():
+    assert read_pages() == PageSettings(frames="none", allow_file=False)
+    assert read_pages("--frames", "same-origin") == PageSettings(frames="same-origin")
+    assert read_pages("--frames", "all", "--allow-file") == PageSettings(frames="all", allow_file=True)
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
         (("--headed",), "--headed"),
+        (("--webmcp",), "--webmcp"),
         (("--debug-port", "0"), "--debug-port"),
         (("--browser", "/b", "--no-sandbox"), "--browser and --no-sandbox"),
     ],
@@ -83,6 +100,9 @@ def test_a_header_in_a_wrong_form_is_refused_without_being_shown():
         ("tools", "localhost:3000"),
         ("call", "localhost:3000", "add"),
         ("doctor", "file:///etc/passwd"),
+        ("tools", "file:///etc/passwd"),
+        ("serve", "--open", "file:///etc/passwd"),
+        ("tools", "--allow-file", "/etc/passwd"),
         ("serve", "--open", URL, "--open", "shop.example"),
     ],
 )
@@ -90,6 +110,25 @@ def test_an_address_must_be_a_whole_one(words: tuple[str, ...]):
     result = run(*words)
     assert_one_sentence(result, 2)
     assert "http://localhost:3000/" in result.stderr
+
+
+def test_files_are_opened_where_that_was_asked_for():
+    assert address("file:///page.html", allow_file=True) == "file:///page.html"
+    with pytest.raises(UsageError, match="--allow-file"):
+        address("file:///page.html")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("serve", "--trust-origin", "https://shop.example"), "goes with --direct"),
+        (("serve", "--direct", "--trust-origin", "shop.example"), "is not an origin"),
+    ],
+)
+def test_an_origin_to_trust_is_a_whole_one_and_goes_with_direct(words: tuple[str, ...], said: str):
+    result = run(*words)
+    assert_one_sentence(result, 2)
+    assert said in result.stderr
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "601", "inf", "nan"])

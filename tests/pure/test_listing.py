@@ -1,13 +1,16 @@
-"""Listings, and the registry that they are made from."""
+"""Listings, from snapshots."""
+
+from dataclasses import replace
 
 import pytest
 
 from bridge import limits
-from bridge.calls.listing import Offer, cut_listing
+from bridge.calls.listing import Offer, cut_listing, list_offer, name_tools, problems_of
 from bridge.errors import UsageError
-from bridge.tools.registry import Registry
+from bridge.settings import SchemaProfile
+from bridge.tools.export import export_schema
 from bridge.tools.tool import PageTools
-from tests.pure.offers import offer
+from tests.pure.offers import offer, with_frame
 
 
 def as_offer(tools: PageTools) -> Offer:
@@ -62,22 +65,51 @@ def test_a_page_that_could_not_be_asked_is_there_with_its_reason():
     assert listing["pages"][0]["toolset"] is None
 
 
-def test_the_registry_counts_real_changes_alone():
-    registry = Registry()
+def test_an_iframes_group_is_told_with_its_frame_and_origin():
+    tools = with_frame(offer("own"), "framed")
+    [own, framed] = list_offer(as_offer(tools))["groups"]
 
-    assert registry.publish(offer("add"))
-    assert not registry.publish(offer("add"))
-    assert registry.publish(offer("add", "more"))
-    registry.withdraw("p1")
-    registry.withdraw("p1")
-    assert registry.version == 3
-    assert registry.find("p1") is None
+    assert ("frame" in own, "origin" in own) == (False, False)
+    assert (framed["frame"], framed["origin"]) == ("f1", "http://frame.test")
+    assert [tool["id"] for tool in framed["tools"]] == ["f1#0.0"]
+    assert cut_listing([as_offer(tools)], None, None)["pages"][0]["groups"] == [own, framed]
+    assert name_tools(tools)[1] == {
+        "name": "Group",
+        "frame": "f1",
+        "origin": "http://frame.test",
+        "tools": ["framed"],
+    }
 
 
-def test_a_snapshot_does_not_change_under_its_reader():
-    registry = Registry()
-    registry.publish(offer("add"))
-    snapshot = registry.snapshot
-    registry.withdraw("p1")
+def test_that_more_may_come_is_said_in_words_and_for_programs():
+    [document] = offer("early").documents
+    tools = PageTools("p1", (replace(document, more=True),))
+    listing = list_offer(Offer("p1", "http://a.test/", tools, problems_of(tools)))
 
-    assert [tool.name for tool in snapshot["p1"]] == ["add"]
+    assert listing["more"] is True
+    assert "More answers may come" in listing["problems"][-1]
+    assert "more" not in list_offer(as_offer(offer("early")))
+    assert problems_of(offer("early")) == ()
+
+
+def test_a_long_group_is_named_in_part_and_the_rest_is_counted():
+    tools = offer(*(f"tool{number}" for number in range(30)))
+
+    [group] = name_tools(tools, 25)
+    assert (len(group["tools"]), group["left_out"]) == (25, 5)
+    assert len(name_tools(tools)[0]["tools"]) == 30
+
+
+@pytest.mark.parametrize("profile", ["standard", "strict"])
+def test_listed_schemas_are_exported_ones(profile: SchemaProfile):
+    schema = '{"properties": {"a": {"type": "array", "items": [{"type": "string"}]}}, "anyOf": [{"required": ["a"]}]}'
+    tools = offer("add", schema=schema)
+    [tool] = tools
+
+    assert tool.schema is not None
+    exported = export_schema(tool.schema, profile)
+    assert exported != tool.schema.source
+    [group] = list_offer(as_offer(tools), profile)["groups"]
+    assert group["tools"][0]["inputSchema"] == exported
+    [group] = cut_listing([as_offer(tools)], None, None, profile)["pages"][0]["groups"]
+    assert group["tools"][0]["inputSchema"] == exported

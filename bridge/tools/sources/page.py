@@ -10,6 +10,7 @@ from bridge.page.discovery import Discovery
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending
 from bridge.page.session import Page
+from bridge.page.state import PageState
 from bridge.tools.registry import Registry
 from bridge.tools.schema import check_schema
 from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
@@ -20,25 +21,28 @@ class PageSource:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
+        self._told: dict[str, dict[Document, DocumentTools]] = {}
 
-    def discovered(self, page: Page, document: Document, discovery: Discovery) -> None:
-        known = self._registry.find(page.handle)
-        others = [one for one in known.documents if one.home.document is not document] if known is not None else []
-        told = read_discovery(Home(document, discovery.round), discovery)
-        # The page's own document comes first; its iframes follow in the order in which they answered.
-        documents = [*others, told] if document.frame else [told, *others]
-        if documents[0].home.document.frame == "":
+    def discovered(self, page: PageState, document: Document, discovery: Discovery) -> None:
+        told = self._told.setdefault(page.handle, {})
+        told[document] = read_discovery(Home(document, discovery.round), discovery)
+        self._publish(page)
+
+    def withdrawn(self, page: PageState, document: Document) -> None:
+        told = self._told.get(page.handle, {})
+        if told.pop(document, None) is not None:
+            self._publish(page)
+
+    def _publish(self, page: PageState) -> None:
+        """What the page itself says comes first. An iframe may answer before it, and counts only beside it."""
+        told = self._told[page.handle]
+        documents = sorted(told.values(), key=lambda one: one.home.document.frame != "")
+        if documents and documents[0].home.document.frame == "":
             self._registry.publish(PageTools(page.handle, tuple(documents)))
-
-    def left(self, page: Page, document: Document) -> None:
-        known = self._registry.find(page.handle)
-        if known is None:
-            return
-        rest = tuple(one for one in known.documents if one.home.document is not document)
-        if document.frame and rest:
-            self._registry.publish(PageTools(page.handle, rest))
         else:
             self._registry.withdraw(page.handle)
+        if not told:
+            del self._told[page.handle]
 
     async def run(self, tool: Tool, arguments: dict[str, Any]) -> Ending:
         """Run one tool in its home; `arguments` were checked.

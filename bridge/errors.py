@@ -94,8 +94,8 @@ class NavigationFailed(BridgeError):
 
     code = "navigation_failed"
 
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(f"Could not open {url}: {reason}. Check the address, then try again.")
+    def __init__(self, url: str, reason: str, advice: str = "Check the address, then try again.") -> None:
+        super().__init__(f"Could not open {url}: {reason}. {advice}")
 
 
 class PageGone(BridgeError):

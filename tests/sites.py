@@ -21,6 +21,7 @@ class Site:
     origin: str
     bodies: dict[str, str] = field(default_factory=dict)
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
+    statuses: dict[str, int] = field(default_factory=dict)
     asked: Counter[str] = field(default_factory=Counter[str])
     changed: threading.Condition = field(default_factory=threading.Condition)
     gates: dict[str, threading.Event] = field(default_factory=dict)
@@ -30,7 +31,15 @@ class Site:
         """Serve `html` at `path`, and return its URL."""
         self.bodies[path] = f"<!doctype html><meta charset=utf-8><title>{path}</title>{html}"
         self.headers[path] = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.statuses[path] = 200
         return self.origin + path
+
+    def answer(self, path: str, status: int, **headers: str) -> str:
+        """Answer with a status that brings no page, and return the URL."""
+        url = self.page(path, "", **headers)
+        self.bodies[path] = ""
+        self.statuses[path] = status
+        return url
 
     async def wait_asked(self, path: str, times: int) -> None:
         """Return once `path` was asked for that often."""
@@ -47,6 +56,7 @@ class Site:
             self.origin.replace("127.0.0.1", "localhost"),
             self.bodies,
             self.headers,
+            self.statuses,
             self.asked,
             self.changed,
             self.gates,
@@ -69,8 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
         file = PAGES / path.lstrip("/")
         if body is None and path != "/" and file.is_file():
             body = file.read_text()
-        payload = (body or "not here").encode()
-        self.send_response(200 if body is not None else 404)
+        payload = ("not here" if body is None else body).encode()
+        self.send_response(404 if body is None else self.site.statuses.get(path, 200))
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(payload)))
         for name, value in self.site.headers.get(path, {}).items():

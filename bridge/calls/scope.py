@@ -34,7 +34,7 @@ def choose(shown: PageTools | None, present: PageTools, wanted: str, toolset: st
     known = _find(shown, wanted) if shown is not None else []
     if len(known) > 1:
         raise _ambiguous(present.page, wanted, known)
-    found = _twins(present, known[0]) if known else _find(present, wanted)
+    found = _twins(shown, present, known[0]) if shown is not None and known else _find(present, wanted)
     if len(found) > 1:
         raise _ambiguous(present.page, wanted, found)
     if not found:
@@ -56,19 +56,26 @@ def _find(tools: PageTools, wanted: str) -> list[Tool]:
     return by_id or [tool for tool in tools if tool.name == wanted]
 
 
-def _twins(present: PageTools, known: Tool) -> list[Tool]:
+def _twins(shown: PageTools, present: PageTools, known: Tool) -> list[Tool]:
     """The tools that may be the known one: in its own place, or else told of in the same words, or named so.
 
     Raises:
         OriginChanged: its name is there, and none of its origin has it.
     """
-    everywhere = [tool for tool in present if tool.name == known.name]
+    everywhere = [tool for tool in present if tool.name == known.name and _may_stand_for(tool, known, shown, present)]
     named = [tool for tool in everywhere if tool.origin == known.origin]
     if everywhere and not named:
         raise _other_origin(f"A frame of page {present.page}", known.origin, everywhere[0].origin, known.name)
     same = [tool for tool in named if tool.fingerprint == known.fingerprint]
     in_place = [tool for tool in same if tool.id == known.id]
     return in_place or same or named
+
+
+def _may_stand_for(tool: Tool, known: Tool, shown: PageTools, present: PageTools) -> bool:
+    """Whether it comes from the same frame. A page that was loaded anew has other iframes: there, any may be it."""
+    if shown.documents[0].home.document is present.documents[0].home.document:
+        return tool.id.frame == known.id.frame
+    return (tool.id.frame == "") == (known.id.frame == "")
 
 
 def _other_origin(who: str, before: str, now: str, wanted: str) -> OriginChanged:

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 import trio
@@ -31,26 +32,43 @@ class Document:
         self.realm = realm
         self.frame = frame
         self.wanted = trio.Event()
-        """Set when the document should be asked: its scripts have run, or a listener came."""
+        """Set when the document should be asked: its scripts have run, a listener came, or it ended and can't be."""
+        self._ready = trio.Event()
         self.asked = False
-        """It was asked at least once, whether it answered or not."""
+        """What it shows was asked at least once, whether it answered or not."""
         self._session = session
         self._page = page
         self._kit = kit
         self._asking = trio.Lock()
         self._ended = False
         self._gone: PageGone | None = None
-        self._scopes: set[trio.CancelScope] = set()
+        self._scopes: dict[trio.CancelScope, float] = {}
+
+    def scripts_have_run(self) -> None:
+        """Those that came with the document: from now on it can be asked."""
+        self._ready.set()
+        self.wanted.set()
 
     def end(self, gone: PageGone | None = None) -> None:
         """The document is not shown any more; `gone` where its page can't be asked anything either.
 
-        Whatever waits in it leaves at once: Chromium never answers for a target that was closed or crashed.
+        Whatever waits in it leaves at once: Chromium never answers for a target that was closed or crashed. After a
+        navigation it does, a moment later, and what it says tells a call that ran from one that came too late.
         """
         self._ended = True
         self._gone = gone
-        for scope in self._scopes:
-            scope.cancel()
+        self.wanted.set()
+        for scope, patience_seconds in self._scopes.items():
+            scope.deadline = trio.current_time() + patience_seconds if gone is None else -inf
+
+    async def wait_ready(self) -> None:
+        """Block until the document's own scripts have run.
+
+        Raises:
+            DocumentEnded, PageGone: it is not shown any more.
+        """
+        with self._while_shown():
+            await self._ready.wait()
 
     async def discover(self, grace_seconds: float) -> Discovery:
         """Dispatch the event, and return what was answered.
@@ -65,13 +83,16 @@ class Document:
         async with self._asking:
             try:
                 with trio.fail_after(limits.PAGE_ANSWER_SECONDS + grace_seconds):
-                    answer = await self._ask(
-                        "discover",
-                        BOUNDS,
-                        grace_seconds * 1000,
-                        await_promise=True,
-                        timeout_ms=limits.LISTENER_SECONDS * 1000,
-                    )
+                    answer = None
+                    while answer is None:
+                        # None: Chromium held the page's scripts, and lets them run again now.
+                        answer = await self._ask(
+                            "discover",
+                            BOUNDS,
+                            grace_seconds * 1000,
+                            await_promise=True,
+                            timeout_ms=limits.LISTENER_SECONDS * 1000,
+                        )
             except trio.TooSlowError as error:
                 raise PageUnresponsive(self._page, limits.PAGE_ANSWER_SECONDS) from error
             except CommandFailed as error:
@@ -102,15 +123,15 @@ class Document:
         if self._ended:
             raise DocumentEnded
         try:
-            with self._while_shown():
+            with self._while_shown(limits.LAST_WORD_SECONDS):
                 words = ("call", round_, group, tool, arguments_text, RESULT_BOUNDS)
                 ending = await ask_kit(self._session, self.realm, self._kit, *words, await_promise=True)
         except DocumentEnded as ended:
             raise self._answer_lost() from ended
         except CommandFailed as error:
-            if is_realm_gone(error):
+            if is_realm_gone(error, in_iframe=self.frame != ""):
                 raise DocumentEnded from error
-            if is_answer_lost(error):
+            if is_answer_lost(error) or is_realm_gone(error):
                 raise self._answer_lost() from error
             raise
         return read_ending(ending)
@@ -145,8 +166,11 @@ class Document:
                 raise DocumentEnded from error
 
     @contextmanager
-    def _while_shown(self) -> Generator[None]:
-        """Leave the block at once when the document ends.
+    def _while_shown(self, patience_seconds: float = 0) -> Generator[None]:
+        """Leave the block when the document ends.
+
+        Args:
+            patience_seconds: stay that long after a navigation.
 
         Raises:
             DocumentEnded: it did.
@@ -155,11 +179,11 @@ class Document:
         if self._ended:
             raise self._gone or DocumentEnded()
         scope = trio.CancelScope()
-        self._scopes.add(scope)
+        self._scopes[scope] = patience_seconds
         try:
             with scope:
                 yield
         finally:
-            self._scopes.discard(scope)
+            del self._scopes[scope]
         if scope.cancelled_caught:
             raise self._gone or DocumentEnded()

@@ -4,12 +4,21 @@ A realm is the main-world global of one document. Its key is Chromium's `uniqueC
 own: a document that comes back from the back/forward cache has its old id, and is still a new realm to us.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import NewType
 from urllib.parse import urldefrag
 
-from bridge.wire.commands import ContextCreated, ContextDestroyed, Event, inspector, page, runtime
+from bridge.wire.commands import (
+    ContextCreated,
+    ContextDestroyed,
+    Event,
+    FrameDetached,
+    FrameNavigated,
+    inspector,
+    page,
+    runtime,
+)
 from bridge.wire.router import SessionId
 
 FrameId = NewType("FrameId", str)
@@ -55,15 +64,27 @@ Change = RealmBegan | RealmLeft
 
 
 class FrameTable:
-    """The realms of one page, over all its sessions. `moves` counts the main frame's navigations."""
+    """The realms of one page, over all its sessions.
+
+    Attributes:
+        moves: counts the main frame's navigations, also those within one document.
+        documents: counts those that brought another document.
+        shows_error: the browser could not go to `url`, and shows a page of its own that says so.
+    """
 
     def __init__(self, session_id: SessionId, main_frame: FrameId, url: str) -> None:
         self._session_id = session_id
         self.main_frame = main_frame
         self.moves = 0
+        self.documents = 0
+        self.shows_error = False
         self._urls = {main_frame: url}
         self._generation = 0
         self._realms: dict[FrameId, Realm] = {}
+        self._parents: dict[SessionId, SessionId] = {}
+
+    def __iter__(self) -> Iterator[Realm]:
+        return iter(list(self._realms.values()))
 
     @property
     def url(self) -> str:
@@ -74,9 +95,6 @@ class FrameTable:
         """The realm of the main frame, or None between two documents."""
         return self._realms.get(self.main_frame)
 
-    def url_of(self, frame: FrameId) -> str:
-        return self._urls.get(frame, "")
-
     def apply(self, event: Event, session_id: SessionId) -> list[Change]:
         """Take in one event, and say which realms it ended and began."""
         match event:
@@ -86,19 +104,35 @@ class FrameTable:
                 return self._leave(lambda realm: realm.unique_context_id == event.unique_id)
             case runtime.ExecutionContextsCleared() | inspector.TargetCrashed():
                 return self.end_session(session_id)
-            case page.FrameDetached():
-                gone = FrameId(event.frame_id)
-                return self._leave(lambda realm: realm.frame == gone and realm.session_id == session_id)
-            case page.FrameNavigated():
-                frame = FrameId(event.frame.id_)
-                if event.frame.parent_id is None and session_id == self._session_id:
-                    self.main_frame = frame
-                self._go(frame, event.frame.url + (event.frame.url_fragment or ""))
+            case FrameDetached():
+                return self._detach(event, session_id)
+            case FrameNavigated():
+                return self._navigate(event, session_id)
             case page.NavigatedWithinDocument():
                 self._go(FrameId(event.frame_id), event.url)
             case _:
                 pass
         return []
+
+    def adopt(self, main_frame: FrameId, url: str) -> list[Change]:
+        """The page's main frame is another than we thought: what it shows begins anew, as the page's own."""
+        self.main_frame = main_frame
+        self.documents += 1
+        self._go(main_frame, url)
+        realm = self.main_realm
+        return [] if realm is None else [RealmLeft(realm), RealmBegan(realm)]
+
+    def add_session(self, session_id: SessionId, parent: SessionId) -> None:
+        """Another process shows a part of the page; `parent` is the session that told of it."""
+        self._parents[session_id] = parent
+
+    def remove_session(self, session_id: SessionId) -> list[SessionId]:
+        """A session ended, and with it those that it told of: Chromium says nothing about them. Returns them all."""
+        ended = [session_id]
+        for session in ended:
+            self._parents.pop(session, None)
+            ended += [child for child, parent in self._parents.items() if parent == session]
+        return ended
 
     def end_session(self, session_id: SessionId) -> list[Change]:
         """No document of that session is shown any more."""
@@ -113,7 +147,7 @@ class FrameTable:
         changes = self._leave(lambda realm: realm.frame == frame)
         self._generation += 1
         # All files have the same origin in Chromium; a path is what a person means by one.
-        origin = urldefrag(self.url_of(frame)).url if event.origin.startswith("file:") else event.origin
+        origin = urldefrag(self._urls.get(frame, "")).url if event.origin.startswith("file:") else event.origin
         realm = Realm(event.unique_id, self._generation, origin, frame, session_id)
         self._realms[frame] = realm
         return [*changes, RealmBegan(realm)]
@@ -123,6 +157,32 @@ class FrameTable:
         for realm in left:
             del self._realms[realm.frame]
         return [RealmLeft(realm) for realm in left]
+
+    def _detach(self, event: FrameDetached, session_id: SessionId) -> list[Change]:
+        gone = FrameId(event.frame_id)
+        if event.is_removed and gone != self.main_frame:
+            self._urls.pop(gone, None)
+        return self._leave(lambda realm: realm.frame == gone and realm.session_id == session_id)
+
+    def _navigate(self, event: FrameNavigated, session_id: SessionId) -> list[Change]:
+        frame = FrameId(event.frame_id)
+        if event.is_main and session_id == self._session_id:
+            # Those of its frames before. Only a file's is ever looked at, and the cache holds no files.
+            self._urls.clear()
+            self.main_frame = frame
+            self.documents += 1
+            self.shows_error = event.is_error
+        self._go(frame, event.url)
+        realm = self._realms.get(frame)
+        if realm is None or event.is_restored:
+            return []
+        changes = self._leave(lambda other: other is realm)
+        if realm.session_id != session_id:
+            return changes
+        # The window of the empty document that a popup begins with goes on with the next one, if that has its origin.
+        self._generation += 1
+        self._realms[frame] = replace(realm, generation=self._generation)
+        return [*changes, RealmBegan(self._realms[frame])]
 
     def _go(self, frame: FrameId, url: str) -> None:
         self._urls[frame] = url

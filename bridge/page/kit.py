@@ -1,7 +1,7 @@
 """The kit: the one function of ours in a document, and how to speak with it."""
 
 import json
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from bridge.errors import CommandFailed
 from bridge.page.frames import Realm
@@ -32,7 +32,8 @@ async def ask_kit(
     """
     # JSON text is also a JavaScript literal, but for `__proto__` in it; so it goes over as a string.
     call = f"{name}({json.dumps(json.dumps(words))})"
-    for expression in (call, f"{kit_script(name, early=False)}\n{call}"):
+    # The second finds a kit where two came at once to a document without one, so the third just calls it.
+    for expression in (call, f"{kit_script(name, early=False)}\n{call}", call):
         answer, thrown = await session.run(
             evaluate_in(
                 realm.unique_context_id,
@@ -44,22 +45,28 @@ async def ask_kit(
         )
         if thrown is None:
             return cast("Any", answer.value)
-        if answer.class_name != "ReferenceError":
+        if answer.class_name not in ("ReferenceError", "SyntaxError"):
             break
     raise CommandFailed("Runtime.evaluate", "the page broke the shim")
 
 
+FRAME_GONE: Final = "its frame is gone"
+"""What we say ourselves of a command to a frame whose process shows it no more: Chromium says nothing."""
+
+
 def is_answer_lost(error: CommandFailed) -> bool:
-    """True where Chromium says that the document ended while something of ours ran in it."""
-    return "navigated or closed" in error.reason
+    """True where the document ended while something of ours ran in it."""
+    lost = ("navigated or closed", "context was destroyed", FRAME_GONE)
+    return any(words in error.reason for words in lost)
 
 
-def is_realm_gone(error: CommandFailed) -> bool:
+def is_realm_gone(error: CommandFailed, *, in_iframe: bool = False) -> bool:
     """True where Chromium says that the realm was gone before it ran anything.
 
-    That it ran nothing holds for a main frame: its document can't end while a script of it runs.
+    Where a script of ours removes its own iframe, Chromium can't find the context afterwards. The document of a main
+    frame can't end while a script of it runs, so there the same words mean that nothing ran.
     """
-    return "uniqueContextId not found" in error.reason or "Cannot find context" in error.reason
+    return "uniqueContextId not found" in error.reason or ("Cannot find context" in error.reason and not in_iframe)
 
 
 def was_terminated(error: CommandFailed) -> bool:

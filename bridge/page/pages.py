@@ -11,7 +11,8 @@ from bridge.browser.browser import Browser
 from bridge.browser.targets import Attached, Change, Changed, Detached, TargetView
 from bridge.errors import BridgeError, CommandFailed, PageGone, PageNotFound
 from bridge.page.lifecycle import Stage
-from bridge.page.session import Page, PageHandle, PageObserver
+from bridge.page.session import Page
+from bridge.page.state import PageHandle, PageObserver
 from bridge.settings import PageSettings
 from bridge.wire.connection import Session
 from bridge.wire.nursery import open_background

@@ -17,12 +17,18 @@ __all__ = [
     "Command",
     "ContextCreated",
     "ContextDestroyed",
+    "Departure",
+    "DocumentOpened",
     "Event",
+    "FrameDetached",
+    "FrameNavigated",
     "Lifecycle",
     "browser",
     "evaluate_in",
     "finish_command",
     "inspector",
+    "main_frame",
+    "navigate",
     "navigation_history",
     "page",
     "parse_event",
@@ -79,6 +85,59 @@ class ContextDestroyed:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentOpened:
+    """Page.documentOpened, which is newer than PyCDP: a script called `document.open()`."""
+
+    frame_id: str
+
+    @classmethod
+    def from_json(cls, params: Json) -> Self:
+        return cls(frame_id=str(params["frame"]["id"]))
+
+
+@dataclass(frozen=True, slots=True)
+class FrameDetached:
+    """Page.frameDetached, with the `reason` that PyCDP drops.
+
+    `is_removed`: the frame is gone; else it goes on in another process.
+    """
+
+    frame_id: str
+    is_removed: bool
+
+    @classmethod
+    def from_json(cls, params: Json) -> Self:
+        return cls(frame_id=str(params["frameId"]), is_removed=params.get("reason") != "swap")
+
+
+@dataclass(frozen=True, slots=True)
+class FrameNavigated:
+    """Page.frameNavigated, with the `type` that PyCDP drops.
+
+    `url` has its fragment, and is the address that was asked for where the browser shows an error page of its own.
+    `is_restored`: the document comes out of the back/forward cache as it was.
+    """
+
+    frame_id: str
+    url: str
+    is_main: bool
+    is_error: bool
+    is_restored: bool
+
+    @classmethod
+    def from_json(cls, params: Json) -> Self:
+        frame: Json = params["frame"]
+        unreachable = str(frame.get("unreachableUrl") or "")
+        return cls(
+            frame_id=str(frame["id"]),
+            url=unreachable or str(frame["url"]) + str(frame.get("urlFragment") or ""),
+            is_main=frame.get("parentId") is None,
+            is_error=unreachable != "",
+            is_restored=params.get("type") == "BackForwardCacheRestore",
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Lifecycle:
     """Page.lifecycleEvent. `name` is `DOMContentLoaded`, `load`, …, of one frame.
 
@@ -95,8 +154,9 @@ class Lifecycle:
 
 _READERS: Final[dict[str, Callable[[Json], Event]]] = {
     "Inspector.targetCrashed": inspector.TargetCrashed.from_json,
-    "Page.frameDetached": page.FrameDetached.from_json,
-    "Page.frameNavigated": page.FrameNavigated.from_json,
+    "Page.documentOpened": DocumentOpened.from_json,
+    "Page.frameDetached": FrameDetached.from_json,
+    "Page.frameNavigated": FrameNavigated.from_json,
     "Page.frameStartedLoading": page.FrameStartedLoading.from_json,
     "Page.frameStoppedLoading": page.FrameStoppedLoading.from_json,
     "Page.lifecycleEvent": Lifecycle.from_json,
@@ -171,6 +231,35 @@ def evaluate_in(
         runtime.RemoteObject.from_json(result["result"]),
         runtime.ExceptionDetails.from_json(details) if details is not None else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """What Page.navigate answers, before the new document is there.
+
+    `error` is Chromium's word, "" for none. `stays`: the document stays, as the address differs in its fragment alone.
+    """
+
+    error: str
+    is_download: bool
+    stays: bool
+
+
+def navigate(url: str) -> Generator[Json, Json, Departure]:
+    """Page.navigate, with the `isDownload` that PyCDP drops."""
+    result = yield {"method": "Page.navigate", "params": {"url": url}}
+    return Departure(
+        error=str(result.get("errorText") or ""),
+        is_download=result.get("isDownload") is True,
+        stays="loaderId" not in result,
+    )
+
+
+def main_frame() -> Generator[Json, Json, tuple[str, str]]:
+    """Page.getFrameTree: id and address of the main frame. PyCDP's own reads, and may fail on, every frame."""
+    result = yield {"method": "Page.getFrameTree", "params": {}}
+    frame: Json = result["frameTree"]["frame"]
+    return str(frame["id"]), str(frame["url"]) + str(frame.get("urlFragment") or "")
 
 
 def navigation_history() -> Generator[Json, Json, tuple[int, list[int]]]:

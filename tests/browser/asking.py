@@ -5,6 +5,9 @@ from typing import Any
 
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
+from bridge.calls.bridge import Bridge
+from bridge.page.session import Page
+from bridge.wire.commands import runtime
 
 
 async def open_page(agent: Agent, url: str) -> str:
@@ -52,3 +55,29 @@ def facts(answer: Answer) -> tuple[str, str, bool]:
 
 def names(listing: dict[str, Any]) -> list[str]:
     return [tool["name"] for group in listing["groups"] for tool in group["tools"]]
+
+
+async def page_of(bridge: Bridge, handle: str) -> Page:
+    return (await bridge.wait_pages()).find(handle)
+
+
+async def run_script(page: Page, expression: str) -> object:
+    """What a person or the page itself does, past the bridge: as with a click, popups are allowed."""
+    command = runtime.evaluate(expression, return_by_value=True, await_promise=True, user_gesture=True)
+    result, thrown = await page._session.run(command)
+    assert thrown is None, thrown
+    return result.value
+
+
+async def wait_until(page: Page, expression: str) -> None:
+    """Return once `expression` is true in the page; the page itself watches."""
+    await run_script(
+        page,
+        f"new Promise(done => {{ const look = () => ({expression}) ? done() : setTimeout(look, 5); look() }})",
+    )
+
+
+async def wait_shown(page: Page, url: str) -> None:
+    """Return once the page shows what is at `url`, and has loaded it."""
+    await page.wait_changed(lambda: page.url == url and page.realm is not None)
+    await page.wait_loaded()

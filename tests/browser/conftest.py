@@ -8,6 +8,7 @@ import trio
 from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.settings import PageSettings
 from tests.browsers import run_chromium
 from tests.sites import Site, serve_site
 
@@ -33,10 +34,16 @@ def other_site() -> Iterator[Site]:
 
 
 @pytest.fixture
-async def bridge(chromium: str) -> AsyncIterator[Bridge]:
+def page_settings() -> PageSettings:
+    """For the bridge; a test that needs others is parametrized with them."""
+    return PageSettings()
+
+
+@pytest.fixture
+async def bridge(chromium: str, page_settings: PageSettings) -> AsyncIterator[Bridge]:
     """A bridge attached to the shared browser. At its end the pages of this test are closed."""
     with trio.fail_after(60):
-        async with open_bridge(AttachOptions(where=chromium)) as bridge:
+        async with open_bridge(AttachOptions(where=chromium), settings=page_settings) as bridge:
             pages = await bridge.wait_pages()
             before = {page.handle for page in pages}
             yield bridge

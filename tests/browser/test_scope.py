@@ -14,7 +14,18 @@ from bridge.errors import CommandFailed
 from bridge.page.kit import ask_kit, is_realm_gone
 from bridge.page.session import Page
 from bridge.wire.commands import runtime
-from tests.browser.asking import call, code, facts, list_tools, names, open_page, read
+from tests.browser.asking import (
+    call,
+    code,
+    facts,
+    list_tools,
+    names,
+    open_page,
+    page_of,
+    read,
+    wait_shown,
+    wait_until,
+)
 from tests.sites import Site, offering, tool
 
 COUNTING = offering(
@@ -25,16 +36,10 @@ COUNTING = offering(
 """Counts its runs where the next document of the origin can read them."""
 
 
-async def page_of(bridge: Bridge, handle: str) -> Page:
-    return (await bridge.wait_pages()).find(handle)
-
-
 async def send_elsewhere(agent: Agent, bridge: Bridge, handle: str, url: str) -> None:
     """Let the page navigate by itself, and wait until it is there."""
     await call(agent, handle, "go", {"url": url})
-    page = await page_of(bridge, handle)
-    await page.wait_changed(lambda: page.url == url and page.realm is not None)
-    await page.wait_loaded()
+    await wait_shown(await page_of(bridge, handle), url)
 
 
 async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
@@ -212,12 +217,6 @@ async def test_closing_the_page_in_the_middle_of_a_call_gives_one_answer_at_once
         await agent.close_page(handle)
 
     assert [facts(answer) for answer in answers] == [("page_gone", "unknown", True)]
-
-
-async def wait_until(page: Page, expression: str) -> None:
-    """Return once `expression` is true in the page; the page itself watches."""
-    watch = f"new Promise(done => {{ const look = () => ({expression}) ? done(1) : setTimeout(look, 5); look() }})"
-    await page._session.run(runtime.evaluate(watch, await_promise=True))
 
 
 async def test_history_back_finds_the_tools_of_the_restored_document(agent: Agent, site: Site):

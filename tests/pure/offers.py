@@ -57,6 +57,9 @@ def offer(
     return PageTools(page, (offered(*names, at=at, description=description, schema=schema),))
 
 
-def with_frame(shown: PageTools, *names: str, origin: str = "http://frame.test", document: str = "9") -> PageTools:
+def with_frame(
+    shown: PageTools, *names: str, origin: str = "http://frame.test", document: str = "9", frame: str = "f1"
+) -> PageTools:
     """The same page, with an iframe that offers tools as well."""
-    return PageTools(shown.page, (*shown.documents, offered(*names, at=home(origin, document, "f1", shown.page))))
+    inner = offered(*names, at=home(origin, document, frame, shown.page))
+    return PageTools(shown.page, (*shown.documents, inner))

@@ -48,8 +48,9 @@ READABLE: dict[str, tuple[Json, type]] = {
         commands.target.DetachedFromTarget,
     ),
     "Inspector.targetCrashed": ({}, commands.inspector.TargetCrashed),
-    "Page.frameNavigated": ({"frame": FRAME, "type": "Navigation"}, commands.page.FrameNavigated),
-    "Page.frameDetached": ({"frameId": "F", "reason": "swap"}, commands.page.FrameDetached),
+    "Page.documentOpened": ({"frame": FRAME}, commands.DocumentOpened),
+    "Page.frameNavigated": ({"frame": FRAME, "type": "Navigation"}, commands.FrameNavigated),
+    "Page.frameDetached": ({"frameId": "F", "reason": "swap"}, commands.FrameDetached),
     "Page.frameStartedLoading": ({"frameId": "F"}, commands.page.FrameStartedLoading),
     "Page.frameStoppedLoading": ({"frameId": "F"}, commands.page.FrameStoppedLoading),
     "Page.navigatedWithinDocument": (

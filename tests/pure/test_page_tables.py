@@ -7,7 +7,15 @@ import pytest
 from bridge.browser.targets import Attached, Changed, Detached, TargetTable
 from bridge.page.frames import Change, FrameId, FrameTable, RealmBegan, RealmLeft
 from bridge.page.lifecycle import NEXT, Signal, Stage
-from bridge.wire.commands import ContextCreated, ContextDestroyed, Event, inspector, page, parse_event, runtime
+from bridge.wire.commands import (
+    ContextCreated,
+    ContextDestroyed,
+    Event,
+    FrameDetached,
+    inspector,
+    parse_event,
+    runtime,
+)
 from bridge.wire.router import Json, RawEvent, SessionId
 
 
@@ -100,7 +108,7 @@ def test_the_end_of_another_context_leaves_the_realm(frames: Frames):
     frames.take(created("2", frame="child"))
 
     frames.take(ContextDestroyed("2"))
-    frames.take(page.FrameDetached(page.FrameId("child")))
+    frames.take(FrameDetached("child", is_removed=True))
 
     assert frames.main_realm is not None
 
@@ -119,7 +127,7 @@ def test_a_frame_that_moved_to_another_process_is_not_ended_by_its_old_one(frame
     frames.take(created("1", frame="child"))
     frames.take(created("2", frame="child"), "other")
 
-    assert frames.take(page.FrameDetached(page.FrameId("child"))) == []
+    assert frames.take(FrameDetached("child", is_removed=False)) == []
 
 
 def test_a_file_is_an_origin_by_its_path(frames: Frames):
@@ -140,12 +148,68 @@ def test_navigations_of_the_main_frame_are_counted_and_carry_the_address(frames:
         "mimeType": "text/html",
     }
     frames.take(read("Page.frameNavigated", {"frame": frame}))
-    assert (frames.url, frames.moves) == ("http://a.test/x#part", 1)
+    assert (frames.url, frames.moves, frames.documents) == ("http://a.test/x#part", 1, 1)
     frames.take(read("Page.navigatedWithinDocument", {"frameId": "main", "url": "http://a.test/y"}))
-    assert (frames.url, frames.moves) == ("http://a.test/y", 2)
+    assert (frames.url, frames.moves, frames.documents) == ("http://a.test/y", 2, 1)
     frames.take(read("Page.frameNavigated", {"frame": {**frame, "id": "child", "parentId": "main"}}))
     frames.take(read("Page.navigatedWithinDocument", {"frameId": "child", "url": "http://a.test/z"}))
     assert (frames.url, frames.moves) == ("http://a.test/y", 2)
+
+
+def test_an_error_page_has_the_address_that_was_asked_for(frames: Frames):
+    error = {"id": "main", "url": "chrome-error://chromewebdata/", "unreachableUrl": "http://a.test/x#part"}
+    frames.take(read("Page.frameNavigated", {"frame": error}))
+    assert (frames.url, frames.shows_error) == ("http://a.test/x#part", True)
+
+    frames.take(read("Page.frameNavigated", {"frame": {"id": "main", "url": "http://a.test/y"}}))
+
+    assert (frames.url, frames.shows_error) == ("http://a.test/y", False)
+
+
+def test_a_main_frame_of_another_id_begins_its_realm_anew(frames: Frames):
+    frames.take(created("1", frame="prerendered"))
+    assert frames.main_realm is None
+
+    left, began = frames.adopt(FrameId("prerendered"), "http://a.test/p")
+
+    assert began == RealmBegan(left.realm)
+    assert (frames.main_realm, frames.url) == (began.realm, "http://a.test/p")
+
+
+def test_a_window_that_goes_on_with_the_next_document_is_a_new_realm(frames: Frames):
+    frames.take(created("1"))
+    first = frames.main_realm
+
+    left, began = frames.take(read("Page.frameNavigated", {"frame": {"id": "main", "url": "http://a.test/"}}))
+
+    assert left == RealmLeft(first)  # type: ignore[arg-type]
+    assert isinstance(began, RealmBegan)
+    assert began.realm == frames.main_realm != first
+
+
+def test_a_document_out_of_the_cache_is_told_of_after_its_realm(frames: Frames):
+    frames.take(created("1"))
+    restored = {"frame": {"id": "main", "url": "http://a.test/"}, "type": "BackForwardCacheRestore"}
+
+    assert frames.take(read("Page.frameNavigated", restored)) == []
+
+
+def test_a_frame_that_another_process_shows_now_has_left_its_old_realm(frames: Frames):
+    frames.take(created("1", frame="child"))
+    navigated = {"frame": {"id": "child", "parentId": "main", "url": "http://b.test/"}}
+
+    [left] = frames.take(read("Page.frameNavigated", navigated), "other")
+
+    assert isinstance(left, RealmLeft)
+
+
+def test_the_sessions_below_one_end_with_it():
+    frames = Frames(SessionId("S"), FrameId("main"), "about:blank")
+    for child, parent in (("A", "S"), ("B", "A"), ("C", "B"), ("D", "S")):
+        frames.add_session(SessionId(child), SessionId(parent))
+
+    assert frames.remove_session(SessionId("A")) == ["A", "B", "C"]
+    assert frames.remove_session(SessionId("S")) == ["S", "D"]
 
 
 def read(method: str, params: Json) -> Event:

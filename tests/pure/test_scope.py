@@ -130,3 +130,20 @@ def test_a_frame_that_went_to_another_origin_takes_no_call_of_the_one_before():
 def test_a_frame_that_is_gone_leaves_its_tools_stale():
     with pytest.raises(ToolStale, match="gone"):
         choose(with_frame(offer("own"), "tool"), offer("own"), "tool")
+
+
+def test_no_other_frame_of_the_page_takes_the_call_of_one_that_is_gone():
+    page, grown = offer("own"), offer("own", "tool", origin="http://frame.test")
+    with pytest.raises(ToolStale, match="gone"):
+        choose(with_frame(page, "tool"), with_frame(page, "tool", frame="f2"), "tool")
+    with pytest.raises(ToolStale, match="gone"):
+        choose(with_frame(offer("own", origin="http://frame.test"), "tool"), grown, "f1#0.0")
+
+
+def test_a_page_that_was_loaded_anew_has_its_iframes_under_other_ids():
+    before, now = with_frame(offer("own"), "tool"), with_frame(offer("own", document="2"), "tool", frame="f2")
+
+    assert choose(before, now, "tool").id.frame == "f2"
+    assert choose(before, now, "f1#0.0").id.frame == "f2"
+    with pytest.raises(ToolAmbiguous):
+        choose(before, with_frame(now, "tool", frame="f3"), "tool")

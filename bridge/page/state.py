@@ -1,0 +1,258 @@
+"""One attached page as Chromium's events tell of it: what it is, and which documents it shows."""
+
+import secrets
+from collections.abc import Callable, Iterable
+from functools import partial
+from math import inf
+from typing import NewType, Protocol
+
+import trio
+
+from bridge.browser.targets import TargetView
+from bridge.errors import CommandFailed, PageCrashed, PageGone
+from bridge.page.discovery import Discovery, is_wanted, why_undiscoverable
+from bridge.page.document import Document
+from bridge.page.frames import Change, FrameId, FrameTable, Realm, RealmBegan, RealmLeft
+from bridge.page.kit import FRAME_GONE
+from bridge.page.lifecycle import NEXT, Signal, Stage
+from bridge.settings import PageSettings
+from bridge.wire.commands import (
+    DocumentOpened,
+    Event,
+    FrameDetached,
+    FrameNavigated,
+    Lifecycle,
+    inspector,
+    page,
+    target,
+)
+from bridge.wire.connection import Session
+from bridge.wire.router import SessionId
+
+PageHandle = NewType("PageHandle", str)
+"""`p1`, `p2`, …: minted here, never used again in a process's life."""
+
+
+class PageObserver(Protocol):
+    """Who wants to know what a page offers. Called between two checkpoints; must neither block nor raise."""
+
+    def discovered(self, page: "PageState", document: Document, discovery: Discovery) -> None: ...
+
+    def withdrawn(self, page: "PageState", document: Document) -> None:
+        """Nothing that the document offered is there: it ended, was emptied, or does not answer."""
+        ...
+
+
+class PageState:
+    """One tab. Its state changes in `_on_event`, synchronously and in the order of Chromium's events."""
+
+    def __init__(
+        self, handle: PageHandle, session: Session, view: TargetView, observer: PageObserver, settings: PageSettings
+    ) -> None:
+        self.handle = handle
+        self.target_id = view.target_id
+        self.title = view.title
+        self.stage = Stage.ATTACHING
+        self._session = session
+        self._observer = observer
+        self._settings = settings
+        self._frames = FrameTable(session.session_id, FrameId(view.target_id), view.url)
+        self._frame_handles: dict[FrameId, str] = {}
+        self._frames_named = 0
+        self._documents: dict[FrameId, Document] = {}
+        self._loads = 0
+        self._kit = f"k_{secrets.token_hex(16)}"
+        self._changed = trio.Event()
+        self._arrivals, self._arrived = trio.open_memory_channel[Document | Session | Realm](inf)
+        self._listen(session)
+
+    # What it is
+
+    @property
+    def url(self) -> str:
+        return self._frames.url
+
+    @property
+    def realm(self) -> Realm | None:
+        """The realm of the document that the page shows; None between two documents."""
+        return self._frames.main_realm
+
+    @property
+    def document(self) -> Document | None:
+        """The document that the page shows, without those of its iframes; None between two documents."""
+        return self._documents.get(self._frames.main_frame)
+
+    @property
+    def step(self) -> object:
+        """Equal for as long as the page makes no step of a navigation and is not closed."""
+        return self._frames.moves, self.realm, self.stage
+
+    @property
+    def why_no_tools(self) -> str | None:
+        """Why the present document is never asked for tools, or None where it is."""
+        if self.realm is not None and self._frames.shows_error:
+            return "the browser could not open the address, and shows a page of its own that says so"
+        return None if self.realm is None else why_undiscoverable(self.realm, self._settings)
+
+    def retitle(self, view: TargetView) -> None:
+        """Take over what the browser says of the target."""
+        self.title = view.title
+
+    def why_gone(self) -> PageGone | None:
+        """The error for a page that can't be asked anything now, or None."""
+        match self.stage:
+            case Stage.GONE:
+                return PageGone(f"Page {self.handle} was closed. Use list_pages to see what is open.")
+            case Stage.CRASHED:
+                return PageCrashed(f"Page {self.handle} crashed ({self.url}). Reload it, or open a new one.")
+            case _:
+                return None
+
+    # What happens to it
+
+    def _listen(self, session: Session) -> None:
+        session.connection.listen(session.session_id, partial(self._on_event, session))
+
+    def _on_event(self, session: Session, event: Event) -> None:
+        match event:
+            case page.FrameStartedLoading() if event.frame_id == self._frames.main_frame:
+                self._signal(Signal.STARTED_LOADING)
+            case page.FrameStoppedLoading() if event.frame_id == self._frames.main_frame:
+                self._loads += 1
+                self._signal(Signal.STOPPED_LOADING)
+            case inspector.TargetCrashed() if session is self._session:
+                self._signal(Signal.CRASHED)
+            case Lifecycle(name="DOMContentLoaded" | "load") if event.frame_id in self._documents:
+                self._documents[FrameId(event.frame_id)].scripts_have_run()
+            case FrameNavigated(is_restored=True):
+                # What comes out of the back/forward cache has loaded long ago: nothing will say so.
+                for document in self._documents.values():
+                    document.scripts_have_run()
+            case DocumentOpened() if event.frame_id in self._documents:
+                # Its listeners went with its content; what it offers next is asked for when that has loaded.
+                document = self._documents[FrameId(event.frame_id)]
+                document.asked = False
+                self._observer.withdrawn(self, document)
+            case FrameDetached(is_removed=True):
+                self._frame_handles.pop(FrameId(event.frame_id), None)
+            case target.AttachedToTarget():
+                self._add_session(SessionId(event.session_id), session)
+            case target.DetachedFromTarget():
+                self._end_sessions(self._frames.remove_session(SessionId(event.session_id)))
+            case _:
+                pass
+        self._take(self._frames.apply(event, session.session_id))
+        self._notify()
+
+    def _add_session(self, session_id: SessionId, parent: Session) -> None:
+        session = Session(parent.connection, session_id)
+        self._frames.add_session(session_id, parent.session_id)
+        self._listen(session)
+        self._arrivals.send_nowait(session)
+
+    def _end_sessions(self, session_ids: Iterable[SessionId]) -> None:
+        for session_id in session_ids:
+            self._take(self._frames.end_session(session_id))
+            self._session.connection.end_session(session_id, lambda: CommandFailed("session", FRAME_GONE))
+
+    def _take(self, changes: list[Change]) -> None:
+        for change in changes:
+            match change:
+                case RealmBegan(realm):
+                    self._begin(realm)
+                case RealmLeft(realm):
+                    self._leave(realm)
+
+    def _begin(self, realm: Realm) -> None:
+        if realm.frame == self._frames.main_frame:
+            self._show(realm, "")
+            # Iframes may speak before their page does, so only now it is known which of them have its origin.
+            candidates = [other for other in self._frames if other.frame not in self._documents]
+        else:
+            candidates = [realm]
+            if self.realm is None and realm.session_id == self._session.session_id:
+                self._arrivals.send_nowait(realm)
+        for candidate in candidates:
+            if is_wanted(candidate, self.realm, self._settings):
+                self._show(candidate, self._handle_of(candidate.frame))
+
+    def _show(self, realm: Realm, frame: str) -> None:
+        session = Session(self._session.connection, realm.session_id)
+        document = Document(session, realm, page=self.handle, frame=frame, kit=self._kit)
+        self._documents[realm.frame] = document
+        if why_undiscoverable(realm, self._settings) is None:
+            self._arrivals.send_nowait(document)
+
+    def _leave(self, realm: Realm) -> None:
+        document = self._documents.get(realm.frame)
+        if document is not None and document.realm == realm:
+            del self._documents[realm.frame]
+            document.end(self.why_gone())
+            self._observer.withdrawn(self, document)
+            if not document.frame:
+                self._frame_handles.clear()
+
+    def _handle_of(self, frame: FrameId) -> str:
+        handle = self._frame_handles.get(frame)
+        if handle is None:
+            self._frames_named += 1
+            handle = self._frame_handles[frame] = f"f{self._frames_named}"
+        return handle
+
+    def closed(self) -> None:
+        """The target is gone."""
+        self._signal(Signal.CLOSED)
+        self._end_sessions(self._frames.remove_session(self._session.session_id)[1:])
+        self._take(self._frames.clear())
+        self._arrivals.close()
+        self._notify()
+
+    def _signal(self, signal: Signal) -> None:
+        self.stage = NEXT[self.stage, signal]
+
+    def _notify(self) -> None:
+        """Wake whoever waits in `wait_changed`."""
+        self._changed.set()
+        self._changed = trio.Event()
+
+    # What others wait for
+
+    async def wait_changed(self, is_so: Callable[[], bool]) -> None:
+        """Block until `is_so()`; looked at after each event.
+
+        Raises:
+            PageGone: closed or crashed meanwhile.
+        """
+        while not is_so():
+            gone = self.why_gone()
+            if gone is not None:
+                raise gone
+            await self._changed.wait()
+
+    async def wait_attached(self) -> None:
+        """Block until the shim is installed: what is sent earlier could be lost from sight."""
+        await self.wait_changed(lambda: self.stage is not Stage.ATTACHING)
+
+    async def wait_asked(self) -> None:
+        """Block until a page that has loaded was asked for its tools, whether it answered or not."""
+        await self.wait_changed(
+            lambda: (
+                self.stage is not Stage.LIVE
+                or self.document is None
+                or self.document.asked
+                or self.why_no_tools is not None
+            )
+        )
+
+    async def wait_loaded(self) -> None:
+        """Block until the page shows a document and does not load any more, or has loaded one meanwhile.
+
+        A page that always goes elsewhere is for moments only at rest.
+        """
+        loads = self._loads
+        await self.wait_changed(lambda: (self.stage is Stage.LIVE and self.realm is not None) or self._loads > loads)
+
+    async def wait_step(self, step: object) -> None:
+        """Block until the page is not at this `step` any more; the last one is that it is closed."""
+        while self.step == step:
+            await self._changed.wait()

@@ -1,0 +1,428 @@
+"""Tools of iframes: listed under their frame with the origin of its realm, run there and nowhere else."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+
+from bridge.browser.browser import AttachOptions
+from bridge.calls.agent import Agent
+from bridge.calls.answers import Answer
+from bridge.calls.bridge import Bridge, open_bridge
+from bridge.page.session import Page
+from bridge.settings import PageSettings
+from tests.browser.asking import (
+    call,
+    code,
+    facts,
+    list_tools,
+    names,
+    open_page,
+    page_of,
+    read,
+    run_script,
+    wait_shown,
+    wait_until,
+)
+from tests.browser.other_client import OtherClient, open_other_client
+from tests.sites import Site, offering, tool
+
+SAME_ORIGIN = pytest.mark.parametrize("page_settings", [PageSettings(frames="same-origin")], ids=["same-origin"])
+ALL = pytest.mark.parametrize("page_settings", [PageSettings(frames="all")], ids=["all"])
+
+
+@pytest.fixture
+async def other_client(chromium: str) -> AsyncIterator[OtherClient]:
+    async with open_other_client(chromium) as client:
+        yield client
+
+
+def naming(name: str) -> str:
+    """A page with one tool, which tells where it runs."""
+    return offering(tool(name, "() => location.href"), group=name)
+
+
+def framed(**sources: str) -> str:
+    """One iframe for each address; its name is its id."""
+    return "".join(f'<iframe id="{name}" src="{url}"></iframe>' for name, url in sources.items())
+
+
+def frames_in(listing: dict[str, Any]) -> dict[str, str]:
+    """Group names with the origins of the frames that offer them; "" is the page itself."""
+    return {group["name"]: group.get("origin", "") for group in listing["groups"]}
+
+
+def id_of(listing: dict[str, Any], name: str) -> str:
+    [found] = [tool["id"] for group in listing["groups"] for tool in group["tools"] if tool["name"] == name]
+    return found
+
+
+async def wait_frames(bridge: Bridge, page: Page, *expected: str) -> None:
+    """Return once the bridge knows of exactly these groups in any order, without asking for them."""
+
+    def offered() -> list[str]:
+        known = bridge.registry.find(page.handle)
+        return sorted(group.name for group in known.groups) if known is not None else []
+
+    await page.wait_changed(lambda: offered() == sorted(expected))
+
+
+def page_with_all_kinds(site: Site, other_site: Site) -> str:
+    """A page that offers `page`, with an iframe of each kind that offers its own name."""
+    for name in ("own", "sandboxed", "process"):
+        site.page(f"/{name}", naming(name))
+    sources = {"own": "/own", "foreign": other_site.page("/foreign", naming("foreign"))}
+    sources["process"] = site.elsewhere().origin + "/process"
+    blank = """blank.contentWindow.addEventListener('devtoolstooldiscovery', event => event.respondWith({name: 'blank',
+      tools: [{name: 'blank', description: '', inputSchema: {type: 'object'}, execute: () => 'blank'}]}));"""
+    srcdoc = naming("srcdoc").replace("&", "&amp;").replace('"', "&quot;")
+    return site.page(
+        "/kinds",
+        f"""{naming("page")}{framed(**sources)}
+        <iframe id="sandboxed" sandbox="allow-scripts" src="/sandboxed"></iframe>
+        <iframe id="srcdoc" srcdoc="{srcdoc}"></iframe><iframe id="blank"></iframe>
+        <iframe id="data" src="data:text/html,{naming("data").replace('"', "%22")}"></iframe>
+        <script>{blank}</script>""",
+    )
+
+
+async def test_iframes_offer_nothing_unless_that_is_asked_for(agent: Agent, site: Site, other_site: Site):
+    page = await open_page(agent, page_with_all_kinds(site, other_site))
+
+    assert frames_in(await list_tools(agent, page)) == {"page": ""}
+    for name in ("own", "foreign", "process"):
+        assert code(await call(agent, page, name)) == "tool_not_found"
+
+
+@SAME_ORIGIN
+async def test_iframes_of_the_same_origin_are_those_whose_realm_has_it(agent: Agent, site: Site, other_site: Site):
+    page = await open_page(agent, page_with_all_kinds(site, other_site))
+
+    listing = await list_tools(agent, page)
+
+    assert frames_in(listing) == {"page": "", "own": site.origin, "srcdoc": site.origin, "blank": site.origin}
+    assert (await call(agent, page, "own")).text == site.origin + "/own"
+    assert (await call(agent, page, "srcdoc")).text == "about:srcdoc"
+    assert (await call(agent, page, "blank")).text == "blank"
+
+
+@ALL
+async def test_all_iframes_are_listed_with_their_origins_but_never_opaque_ones(
+    agent: Agent, site: Site, other_site: Site
+):
+    page = await open_page(agent, page_with_all_kinds(site, other_site))
+
+    listing = await list_tools(agent, page)
+
+    assert frames_in(listing) == {
+        "page": "",
+        "own": site.origin,
+        "srcdoc": site.origin,
+        "blank": site.origin,
+        "foreign": other_site.origin,
+        "process": site.elsewhere().origin,
+    }
+    assert len({group.get("frame", "") for group in listing["groups"]}) == 6
+    assert (await call(agent, page, "process")).text == site.elsewhere().origin + "/process"
+    assert (await call(agent, page, "foreign")).text == other_site.origin + "/foreign"
+
+
+@pytest.mark.parametrize(
+    ("page_settings", "middle"), [(PageSettings(frames="all"), True), (PageSettings(frames="same-origin"), False)]
+)
+async def test_an_iframe_in_an_iframe_is_judged_by_its_own_origin(
+    agent: Agent, site: Site, page_settings: PageSettings, middle: bool
+):
+    site.page("/inner", naming("inner"))
+    site.page("/middle", naming("middle") + framed(inner=site.origin + "/inner"))
+    page = await open_page(
+        agent, site.page("/outer", naming("outer") + framed(middle=site.elsewhere().origin + "/middle"))
+    )
+
+    listing = await list_tools(agent, page)
+
+    assert frames_in(listing) == {"outer": "", "inner": site.origin} | (
+        {"middle": site.elsewhere().origin} if middle else {}
+    )
+    assert (await call(agent, page, "inner")).text == site.origin + "/inner"
+
+
+@SAME_ORIGIN
+async def test_the_same_name_in_page_and_iframe_is_ambiguous_and_has_two_ids(agent: Agent, site: Site):
+    site.page("/twin", naming("same"))
+    page = await open_page(agent, site.page("/twins", naming("same") + framed(twin="/twin")))
+    listing = await list_tools(agent, page)
+
+    answer = await call(agent, page, "same")
+
+    assert facts(answer) == ("tool_ambiguous", "rejected", False)
+    assert "#0.0" in answer.text
+    assert f"f1#0.0 (group 'same' in a frame of {site.origin})" in answer.text
+    assert [tool["id"] for group in listing["groups"] for tool in group["tools"]] == ["#0.0", "f1#0.0"]
+    assert (await call(agent, page, "#0.0")).text == site.origin + "/twins"
+    assert (await call(agent, page, "f1#0.0")).text == site.origin + "/twin"
+
+
+@SAME_ORIGIN
+async def test_iframes_that_answer_before_their_page_are_known_without_being_asked_for(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    site.page("/early", naming("early"))
+    slow = '<script src="/slow.js"></script>'
+    handle = await open_page(agent, site.page("/late", f"{framed(early='/early')}{slow}{naming('late')}"))
+
+    await wait_frames(bridge, await page_of(bridge, handle), "late", "early")
+
+    described = read(await agent.list_pages())["pages"]
+    [groups] = [page["groups"] for page in described if page["page"] == handle]
+    assert [group["name"] for group in groups] == ["late", "early"]
+
+
+@ALL
+@pytest.mark.parametrize(
+    ("before", "after"), [("own", "foreign"), ("own", "process"), ("process", "own"), ("process", "foreign")]
+)
+async def test_an_iframe_that_went_to_another_origin_takes_no_call_of_the_one_before(
+    agent: Agent, bridge: Bridge, site: Site, other_site: Site, before: str, after: str
+):
+    taking = offering(tool("take", "() => fetch('/taken').then(() => 'taken')"))
+    urls = {
+        "own": site.page("/take", taking),
+        "foreign": other_site.page("/take", taking),
+        "process": site.elsewhere().origin + "/take",
+    }
+    handle = await open_page(agent, site.page("/around", naming("around") + framed(frame=urls[before])))
+    page = await page_of(bridge, handle)
+    tool_id = id_of(await list_tools(agent, handle), "take")
+    taken = [there.asked["/taken"] for there in (site, other_site)]
+
+    await run_script(page, f"new Promise(done => {{ frame.onload = done; frame.src = '{urls[after]}' }}).then(() => 1)")
+    answers = [await call(agent, handle, "take", {"secret": 1}), await call(agent, handle, tool_id, {"secret": 1})]
+
+    assert facts(answers[0]) == ("origin_changed", "rejected", False)
+    # The first rejection told of what is there now, so the second call meant it.
+    assert answers[1].text == "taken"
+    assert sum(there.asked["/taken"] for there in (site, other_site)) == sum(taken) + 1
+
+
+@ALL
+async def test_one_iframe_keeps_its_handle_over_every_process_that_shows_it(agent: Agent, bridge: Bridge, site: Site):
+    site.page("/inner", naming("inner"))
+    local = site.page("/local", naming("local"))
+    remote = site.elsewhere().page("/remote", naming("remote") + framed(inner=site.origin + "/inner"))
+    handle = await open_page(agent, site.page("/swapping", naming("swapping") + framed(frame=local)))
+    page = await page_of(bridge, handle)
+    assert id_of(await list_tools(agent, handle), "local") == "f1#0.0"
+    sessions = len(page._session.connection._handlers)
+
+    for _ in range(2):
+        for name, url, more in (("remote", remote, ["inner"]), ("local", local, [])):
+            await run_script(page, f"frame.src = '{url}'")
+            await wait_frames(bridge, page, "swapping", name, *more)
+
+            listing = await list_tools(agent, handle)
+            assert sorted(names(listing)) == sorted(["swapping", name, *more])
+            assert id_of(listing, name) == "f1#0.0"
+            assert (await call(agent, handle, name)).text == url
+    assert len(page._session.connection._handlers) == sessions
+
+
+@ALL
+async def test_tools_of_iframes_go_with_their_page(agent: Agent, bridge: Bridge, site: Site, other_site: Site):
+    handle = await open_page(agent, page_with_all_kinds(site, other_site))
+    await list_tools(agent, handle)
+    page = await page_of(bridge, handle)
+    empty = site.page("/empty", naming("empty"))
+
+    answer = read(await agent.navigate_page(handle, empty, None))
+
+    assert [group["tools"] for group in answer["groups"]] == [["empty"]]
+    for name in ("own", "process", "foreign"):
+        assert facts(await call(agent, handle, name)) == (
+            "tool_stale" if name == "own" else "tool_not_found",
+            "rejected",
+            False,
+        )
+    assert len(page._documents) == 1
+
+
+@pytest.mark.parametrize("page_settings", [PageSettings(frames="same-origin"), PageSettings(frames="all")])
+async def test_iframes_come_back_with_their_page_out_of_the_cache(
+    agent: Agent, bridge: Bridge, site: Site, page_settings: PageSettings
+):
+    site.page("/own", naming("own"))
+    site.page("/process", naming("process"))
+    url = site.page("/back", naming("back") + framed(own="/own", process=site.elsewhere().origin + "/process"))
+    expected = ["back", "own"] + (["process"] if page_settings.frames == "all" else [])
+    handle = await open_page(agent, url)
+    page = await page_of(bridge, handle)
+    await wait_frames(bridge, page, *expected)
+    before = page.realm
+    await agent.navigate_page(handle, site.page("/away", naming("away")), None)
+    await wait_frames(bridge, page, "away")
+
+    await run_script(page, "history.back()")
+    await wait_shown(page, url)
+    await wait_frames(bridge, page, *expected)
+
+    assert before is not None
+    assert page.realm is not None
+    assert page.realm.unique_context_id == before.unique_context_id
+    assert (await call(agent, handle, "own")).text == site.origin + "/own"
+
+
+REMOVALS = {
+    "its page removes it": "() => { parent.postMessage('remove', '*'); return new Promise(() => {}) }",
+    "it removes itself": "() => { parent.frame.remove(); return 'done' }",
+}
+
+
+@ALL
+@pytest.mark.parametrize(
+    ("where", "how"),
+    [("own", "its page removes it"), ("own", "it removes itself"), ("process", "its page removes it")],
+)
+async def test_an_iframe_that_is_removed_during_its_call_gives_one_answer_of_which_nothing_is_known(
+    agent: Agent, bridge: Bridge, site: Site, where: str, how: str
+):
+    there = site if where == "own" else site.elsewhere()
+    inner = there.page("/removed", offering(tool("vanish", REMOVALS[how])))
+    obeying = "<script>onmessage = event => { if (event.data === 'remove') frame.remove() }</script>"
+    handle = await open_page(agent, site.page("/removing", naming("removing") + obeying + framed(frame=inner)))
+    await list_tools(agent, handle)
+
+    # Far below its own deadline.
+    answer = await call(agent, handle, "vanish", seconds=30)
+
+    assert facts(answer) == ("navigated_during_call", "unknown", True)
+    assert names(await list_tools(agent, handle)) == ["removing"]
+    assert facts(await call(agent, handle, "vanish")) == ("tool_not_found", "rejected", False)
+
+
+@ALL
+async def test_iframes_that_come_and_go_leave_a_call_in_the_page_alone(agent: Agent, bridge: Bridge, site: Site):
+    site.page("/guest", naming("guest"))
+    wait = tool(
+        "wait", "() => { waiting = true; return new Promise(done => { finish = () => done(location.pathname) }) }"
+    )
+    handle = await open_page(
+        agent, site.page("/host", "<script>var waiting = false, finish</script>" + offering(wait, group="host"))
+    )
+    page = await page_of(bridge, handle)
+    await list_tools(agent, handle)
+    answers: list[Answer] = []
+
+    async def call_wait() -> None:
+        answers.append(await call(agent, handle, "wait"))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(call_wait)
+        await wait_until(page, "waiting")
+        for origin in (site.origin, site.elsewhere().origin):
+            await run_script(
+                page,
+                f"guest = document.createElement('iframe'); guest.src = '{origin}/guest'; document.body.append(guest)",
+            )
+            await wait_frames(bridge, page, "host", "guest")
+            await run_script(page, "guest.remove()")
+            await wait_frames(bridge, page, "host")
+        assert answers == []
+        await run_script(page, "finish()")
+
+    assert [answer.text for answer in answers] == ["/host"]
+
+
+@pytest.mark.parametrize("page_settings", [PageSettings(frames="same-origin"), PageSettings(frames="all")])
+async def test_a_page_older_than_the_bridge_is_known_with_its_iframes_without_being_asked(
+    chromium: str, other_client: OtherClient, site: Site, page_settings: PageSettings
+):
+    tell = "<script>onload = () => { fetch('/there') }</script>"
+    site.page("/inner", naming("inner"))
+    site.page("/middle", naming("middle") + framed(inner=site.origin + "/inner"))
+    url = site.page("/older", naming("older") + framed(middle=site.elsewhere().origin + "/middle", own="/inner") + tell)
+    target_id = await other_client.open_tab(url)
+    with trio.fail_after(20):
+        await site.wait_asked("/there", 1)
+        async with open_bridge(AttachOptions(where=chromium), settings=page_settings) as bridge:
+            [page] = [page for page in await bridge.wait_pages() if page.url == url]
+
+            middle = ["middle"] if page_settings.frames == "all" else []
+            await wait_frames(bridge, page, "older", "inner", "inner", *middle)
+            await Agent(bridge).close_page(page.handle)
+    assert target_id
+
+
+BRIDGE = """
+import sys, trio
+from bridge.browser.browser import AttachOptions
+from bridge.calls.bridge import open_bridge
+from bridge.settings import PageSettings
+
+async def main(address):
+    async with open_bridge(AttachOptions(where=address), settings=PageSettings(frames="all")) as bridge:
+        await bridge.wait_pages()
+        print("ready", flush=True)
+        await trio.sleep_forever()
+
+trio.run(main, sys.argv[1])
+"""
+
+
+@asynccontextmanager
+async def killable_bridge(chromium: str) -> AsyncGenerator[trio.Process]:
+    """A bridge in a process of its own, which gets no time to clean up at the end."""
+    process = await trio.lowlevel.open_process([sys.executable, "-c", BRIDGE, chromium], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        said = b""
+        while said != b"ready\n":
+            said += await process.stdout.receive_some()
+        yield process
+    finally:
+        process.kill()
+        with trio.CancelScope(shield=True):
+            await process.wait()
+        await process.stdout.aclose()
+
+
+async def test_nothing_stays_paused_when_the_bridge_is_killed(chromium: str, other_client: OtherClient, site: Site):
+    inner = site.elsewhere().page("/paused", "<script>fetch('/ran')</script>")
+    target_id = await other_client.open_tab(site.page("/host", naming("host")))
+    session_id = await other_client.attach(target_id)
+    asked, ran = site.asked["/paused"], site.asked["/ran"]
+    with trio.fail_after(20):
+        async with killable_bridge(chromium) as bridge:
+            bridge.send_signal(signal.SIGSTOP)
+            new = f"document.body.innerHTML = '<iframe src={inner}></iframe>'; open('{inner}', '_blank', 'noopener'); 1"
+            await other_client.run("Runtime.evaluate", session_id, expression=new, userGesture=True)
+            await site.wait_asked("/paused", asked + 1)
+            # Chromium has told the bridge of the iframe and of the popup, and neither may go on.
+            assert site.asked["/ran"] == ran
+
+        await site.wait_asked("/ran", ran + 2)
+        for target in (target_id, *await other_client.find_targets(inner)):
+            await other_client.run("Target.closeTarget", targetId=target)
+
+
+async def test_nothing_is_paused_or_seen_any_more_when_the_bridge_has_ended(
+    chromium: str, other_client: OtherClient, site: Site
+):
+    inner = site.elsewhere().page("/free", naming("inner") + "<script>fetch('/ran')</script>")
+    target_id = await other_client.open_tab(site.page("/host", naming("host") + framed(inner=inner)))
+    await site.wait_asked("/ran", site.asked["/ran"] or 1)
+    with trio.fail_after(20):
+        async with open_bridge(AttachOptions(where=chromium), settings=PageSettings(frames="all")) as bridge:
+            [page] = [page for page in await bridge.wait_pages() if page.target_id == target_id]
+            await wait_frames(bridge, page, "host", "inner")
+        before = site.asked["/ran"]
+        session_id = await other_client.attach(target_id)
+        await other_client.run("Page.reload", session_id)
+        await site.wait_asked("/ran", before + 1)
+        infos = (await other_client.run("Target.getTargets", filter=[{"type": "iframe"}]))["targetInfos"]
+        assert [info["attached"] for info in infos if info["url"] == inner] == [False]
+        await other_client.run("Target.closeTarget", targetId=target_id)

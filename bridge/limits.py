@@ -31,6 +31,8 @@ LISTENER_SECONDS: Final = 1.0
 """How long listeners of the discovery event may run before they are ended."""
 NEWS_SECONDS: Final = 0.05
 """A page that changes its tools all the time is looked at no more often than this."""
+FORM_SECONDS: Final = 0.1
+"""How long a form that a tool has filled in may take to submit itself before we say that it waits for a person."""
 PAGE_ANSWER_SECONDS: Final = 5.0
 """How long a page's main thread may be busy before we say that it does not answer."""
 LAST_WORD_SECONDS: Final = 1.0

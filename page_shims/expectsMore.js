@@ -6,5 +6,5 @@
  * @returns {boolean}
  */
 function expectsMore(round) {
-  return round.promised > 0 || round.answers < round.hoped;
+  return round.promised > 0 || round.reading || round.answers < round.hoped;
 }

@@ -10,10 +10,15 @@
 function makeKit(natives, early) {
   const news = makeNews(natives);
   const beginDtmcp = makeDtmcp(natives);
-  // A page that runs already may hold on to the functions that watching replaces: there, a listener may be.
-  const listening = early ? watchListeners(natives, () => news.tell('listener')) : () => 1;
   /** @type {Round | null} */
   let round = null;
+  // A page that runs already may hold on to the functions that covering replaces: there, a listener may be.
+  const cover = early ? makeCover(natives) : null;
+  const listening = cover === null ? () => 1 : watchListeners(natives, cover, () => news.tell('listener'));
+  const registrations = watchRegistrations(natives, cover);
+  const watchTools = watchToolChanges(natives, () => round, registrations, news);
+  const atStart = findModelContext(natives);
+  if (atStart !== null) watchTools(atStart);
 
   return function kit(text) {
     const words = natives.parse(text);
@@ -22,7 +27,12 @@ function makeKit(natives, early) {
         if (!runsListeners(natives)) return waitForTimers(natives);
         const hoped = hopeFor(natives, round, listening(), words[1].patience);
         round = openRound(natives, words[1], (round === null ? 0 : round.number) + 1, hoped, news, beginDtmcp());
-        return words[2] > 0 ? waitForRound(natives, round, words[2]) : describeRound(round);
+        const source = findModelContext(natives);
+        if (source !== null) {
+          watchTools(source);
+          addRegistered(natives, round, source, registrations, news);
+        }
+        return waitForRound(natives, round, words[2]);
       }
       case 'report':
         return round === null ? null : describeRound(round);
@@ -31,7 +41,9 @@ function makeKit(natives, early) {
       case 'call': {
         const tool = round !== null && words[1] === round.number ? round.captured[words[2]]?.[words[3]] : undefined;
         if (tool === undefined) return { __proto__: null, how: 'stale', kind: 'none', text: '' };
-        return runTool(natives, tool, words[4], words[5]);
+        if ('source' in tool) return runRegistered(natives, tool, words[4], words[5], registrations);
+        const given = () => [natives.parse(words[4]), makeContext(natives)];
+        return runTool(natives, () => natives.apply(tool.execute, tool.owner, given()), words[5]);
       }
       default:
         return null;

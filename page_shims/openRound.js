@@ -16,10 +16,13 @@ function openRound(natives, bounds, number, hoped, news, onGroup) {
   const round = {
     __proto__: null,
     number,
+    bounds,
     opened: natives.apply(natives.now, natives.performance, []),
     hoped,
     answers: 0,
     promised: 0,
+    reading: false,
+    registered: null,
     listed: { __proto__: null, round: number, groups: [], thrown: [], surplus: 0, more: false },
     captured: [],
     room: { __proto__: null, tools: bounds.tools, schemaChars: bounds.allSchemaChars },
@@ -29,7 +32,7 @@ function openRound(natives, bounds, number, hoped, news, onGroup) {
 
   /** @param {any} answer */
   const take = (answer) => {
-    const group = readGroup(natives, answer, bounds, round.room);
+    const group = readGroup(natives, answer, bounds, round.room, (tool) => readTool(natives, tool, bounds));
     appendTo(natives, round.listed.groups, group.listed);
     appendTo(natives, round.captured, group.captured);
     round.answers++;
@@ -38,7 +41,7 @@ function openRound(natives, bounds, number, hoped, news, onGroup) {
   const step = () => {
     if (dispatching) return;
     news.tell('answers');
-    if (round.settled !== null && !expectsMore(round)) round.settled();
+    round.settled?.();
   };
   /** @param {any} promise */
   const takeLater = async (promise) => {

@@ -1,17 +1,20 @@
 // @ts-check
 /**
- * Read one answer of the page to the discovery event. A bad tool is left out alone; its siblings stay.
+ * Read one group, such as an answer of the page to the discovery event. A bad tool is left out alone; its siblings
+ * stay.
  * Runs: main world. Getters of the page run; one that throws costs only its own tool, or its own group.
+ * @template Captured
  * @param {Natives} natives
  * @param {any} given what a listener passed to `respondWith`
  * @param {Bounds} bounds
  * @param {Room} room how much more the page may offer; this group takes its share
- * @returns {{listed: ListedGroup, captured: CapturedTool[]}}
+ * @param {(tool: unknown) => Faulty | ReadTool<Captured>} read
+ * @returns {{listed: ListedGroup, captured: Captured[]}}
  */
-function readGroup(natives, given, bounds, room) {
+function readGroup(natives, given, bounds, room, read) {
   /** @type {ListedGroup} */
   const listed = { __proto__: null, name: '', description: '', tools: [], faults: [], dropped: 0 };
-  /** @type {CapturedTool[]} */
+  /** @type {Captured[]} */
   const captured = [];
   /** @param {string} part @param {string} expected @param {string} found @param {number} tool */
   const blame = (part, expected, found, tool) => {
@@ -41,16 +44,16 @@ function readGroup(natives, given, bounds, room) {
         break;
       }
       try {
-        const read = readTool(natives, tools[i], bounds);
-        if ('fault' in read) {
-          read.fault.tool = i;
-          appendTo(natives, listed.faults, read.fault);
+        const tool = read(tools[i]);
+        if ('fault' in tool) {
+          tool.fault.tool = i;
+          appendTo(natives, listed.faults, tool.fault);
         } else {
-          read.listed.index = captured.length;
+          tool.listed.index = captured.length;
           room.tools--;
-          room.schemaChars -= read.listed.schema.length;
-          appendTo(natives, listed.tools, read.listed);
-          appendTo(natives, captured, read.captured);
+          room.schemaChars -= tool.listed.schema.length;
+          appendTo(natives, listed.tools, tool.listed);
+          appendTo(natives, captured, tool.captured);
         }
       } catch (thrown) {
         blame('tool', 'properties that can be read', `a getter that threw ${describeKind(natives, thrown)}`, i);

@@ -5,44 +5,13 @@
  * @param {Natives} natives
  * @param {any} given
  * @param {Bounds} bounds
- * @returns {{fault: Fault} | {listed: ListedTool, captured: CapturedTool}}
+ * @returns {Faulty | ReadTool<CapturedTool>}
  */
 function readTool(natives, given, bounds) {
-  /** @param {string} part @param {string} expected @param {unknown} found @param {unknown} name */
-  const fault = (part, expected, found, name) => ({
-    fault: {
-      __proto__: null,
-      part,
-      expected,
-      found: describeKind(natives, found),
-      name: typeof name === 'string' ? natives.apply(natives.sliceString, name, [0, bounds.nameChars]) : null,
-    },
-  });
-  if (given === null || typeof given !== 'object') return fault('tool', 'an object', given, null);
+  if (given === null || typeof given !== 'object') return makeFault(natives, 'tool', 'an object', given, null, bounds);
   const { name, description, inputSchema, execute } = given;
-  if (typeof name !== 'string') return fault('name', 'a string', name, null);
-  if (name.length > bounds.nameChars) {
-    return fault('name', `at most ${bounds.nameChars} characters`, name, name);
-  }
-  if (typeof description !== 'string') return fault('description', 'a string', description, name);
-  if (inputSchema === null || typeof inputSchema !== 'object' || natives.isArray(inputSchema)) {
-    return fault('inputSchema', 'an object', inputSchema, name);
-  }
-  if (typeof execute !== 'function') return fault('execute', 'a function', execute, name);
-  let schema = null;
-  try {
-    schema = encodeValue(natives, inputSchema, { chars: bounds.schemaChars, depth: bounds.schemaDepth * 4 });
-  } catch {
-    return fault('inputSchema', `at most ${bounds.schemaChars} characters of JSON`, inputSchema, name);
-  }
-  return {
-    listed: {
-      __proto__: null,
-      name,
-      description: natives.apply(natives.sliceString, description, [0, bounds.descriptionChars]),
-      cut: description.length > bounds.descriptionChars ? description.length : 0,
-      schema,
-    },
-    captured: { __proto__: null, owner: given, execute },
-  };
+  const words = readWords(natives, { name, description, inputSchema }, bounds);
+  if ('fault' in words) return words;
+  if (typeof execute !== 'function') return makeFault(natives, 'execute', 'a function', execute, name, bounds);
+  return { __proto__: null, listed: words.listed, captured: { __proto__: null, owner: given, execute } };
 }

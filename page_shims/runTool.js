@@ -1,17 +1,16 @@
 // @ts-check
 /**
- * Run one captured tool and describe how it ended. Never rejects.
- * Runs: main world. The page's `execute` runs, with the object that it came on as `this`.
+ * Run one tool and describe how it ended. Never rejects.
+ * Runs: main world. The page's own function runs.
  * @param {Natives} natives
- * @param {CapturedTool} tool
- * @param {string} argumentsText JSON
+ * @param {() => unknown} execute
  * @param {ResultBounds} bounds
  * @returns {Promise<Ending>}
  */
-async function runTool(natives, tool, argumentsText, bounds) {
+async function runTool(natives, execute, bounds) {
   let value;
   try {
-    value = await natives.apply(tool.execute, tool.owner, [natives.parse(argumentsText), makeContext(natives)]);
+    value = await execute();
   } catch (thrown) {
     return describeThrown(natives, thrown, bounds);
   }

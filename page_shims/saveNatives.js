@@ -5,6 +5,7 @@
  * @returns {Natives}
  */
 function saveNatives() {
+  const { ModelContext } = /** @type {any} */ (globalThis);
   return {
     __proto__: null,
     window: globalThis,
@@ -18,6 +19,7 @@ function saveNatives() {
     parse: JSON.parse,
     wellFormed: String.prototype.toWellFormed,
     sliceString: String.prototype.slice,
+    includes: String.prototype.includes,
     bigintToString: BigInt.prototype.toString,
     symbolToString: Symbol.prototype.toString,
     mapForEach: Map.prototype.forEach,
@@ -38,6 +40,14 @@ function saveNatives() {
     setTimeout,
     performance,
     now: Performance.prototype.now,
+    querySelectorAll: Document.prototype.querySelectorAll,
+    getAttribute: Element.prototype.getAttribute,
+    hasAttribute: Element.prototype.hasAttribute,
+    lengthOfNodes: Reflect.getOwnPropertyDescriptor(NodeList.prototype, 'length')?.get,
+    modelContextOf: Reflect.getOwnPropertyDescriptor(Document.prototype, 'modelContext')?.get,
+    modelContextPrototype: ModelContext?.prototype,
+    getTools: ModelContext?.prototype.getTools,
+    executeTool: ModelContext?.prototype.executeTool,
     functionToString: Function.prototype.toString,
     objectPrototype: Object.prototype,
     functionPrototype: Function.prototype,

@@ -28,6 +28,10 @@ interface Bounds {
   schemaDepth: number;
   /** Milliseconds that slow answers have. */
   patience: number;
+  /** Milliseconds that a form has to submit itself. */
+  formPatience: number;
+  /** Milliseconds that changes of registered tools are gathered. */
+  newsPatience: number;
 }
 
 /** What is left of the bounds of a page. */
@@ -41,16 +45,29 @@ interface Room {
 interface Round {
   __proto__: null;
   number: number;
+  bounds: Bounds;
   /** When it was opened, in milliseconds as performance.now counts. */
   opened: number;
   hoped: number;
   answers: number;
   promised: number;
   listed: Discovery;
-  captured: CapturedTool[][];
+  /** Registered tools are being read. */
+  reading: boolean;
+  registered: RegisteredTools | null;
+  captured: (CapturedTool | RegisteredTool)[][];
   room: Room;
   settled: (() => void) | null;
 }
+
+/** The registered tools of a round, all that was told of them, and the room that was left for them. */
+interface RegisteredTools extends Room {
+  captured: RegisteredTool[];
+  words: string;
+}
+
+/** Puts a function in the place of a method, unseen; it gets what the trap of a proxy gets. */
+type Cover = (owner: object, name: string, apply: (target: Function, self: unknown, given: any[]) => unknown) => void;
 
 interface News {
   tell(word: 'listener' | 'answers'): void;
@@ -67,6 +84,20 @@ interface Fault {
   name: string | null;
 }
 
+interface Faulty {
+  __proto__: null;
+  fault: Fault;
+}
+
+interface Told {
+  __proto__: null;
+  listed: ListedTool;
+}
+
+interface ReadTool<Captured> extends Told {
+  captured: Captured;
+}
+
 interface ListedTool {
   __proto__: null;
   index?: number;
@@ -76,12 +107,65 @@ interface ListedTool {
   cut: number;
   /** The page's schema as JSON text. */
   schema: string;
+  /** What the page claims of a registered tool; others have none. */
+  annotations?: Record<string, unknown>;
 }
 
 interface CapturedTool {
   __proto__: null;
   owner: object;
   execute: Function;
+}
+
+/** The WebMCP object of a document, and the methods of it that are used. */
+interface ModelContextSource {
+  __proto__: null;
+  context: any;
+  getTools: Function;
+  executeTool: Function;
+  /** It is Chromium's: `executeTool` takes an object. A polyfill's takes JSON text. */
+  native: boolean;
+}
+
+/** A tool that is registered with `document.modelContext`. */
+interface RegisteredTool {
+  __proto__: null;
+  source: ModelContextSource;
+  bounds: Bounds;
+  name: string;
+  /** As `getTools` gave it. */
+  entry: unknown;
+  /** How many registrations there were before it was read: it is one of these. */
+  registered: number;
+  /** All that was told of it. */
+  words: string;
+  /** It is a form, not a function. */
+  isForm: boolean;
+  form: Element | null;
+}
+
+interface Registrations {
+  /** How many there were by now, the failed ones, too. */
+  count(): number;
+  /** All of this document are watched. */
+  watched: boolean;
+  /** A script has tried to register a tool of that name, as far as is known. */
+  has(name: string): boolean;
+  /** There may be tools, whoever they are from. */
+  any(): boolean;
+  /** Something has happened to tools. */
+  suspect(): void;
+  /** Await one run; the result ends that. */
+  expect(run: AwaitedRun): () => void;
+}
+
+interface AwaitedRun {
+  __proto__: null;
+  name: string;
+  /** The arguments as JSON text. */
+  text: string;
+  /** Chromium runs that registration now. */
+  begin(serial: number, execute: () => unknown): Promise<void>;
 }
 
 interface ListedGroup {
@@ -102,6 +186,8 @@ interface Discovery {
   thrown: string[];
   /** How many answers were left out because there were too many. */
   surplus: number;
+  /** Why registered tools could not be read. */
+  refused?: string;
   /** Whether more answers may come. */
   more: boolean;
 }
@@ -109,7 +195,7 @@ interface Discovery {
 interface Ending {
   __proto__: null;
   how: 'completed' | 'failed' | 'stale' | 'too large';
-  kind: 'none' | 'string' | 'json' | 'error';
+  kind: 'none' | 'string' | 'json' | 'error' | 'form';
   text: string;
   name?: string;
   stack?: string;

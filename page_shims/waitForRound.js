@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Wait until a round has its answers, but no longer than that; then describe it.
+ * Wait until a round has its answers, but no longer than that; then describe it. Registered tools are waited for
+ * also where answers are not: reading them takes the browser about a millisecond.
  * Runs: main world.
  * @param {Natives} natives
  * @param {Round} round
@@ -8,14 +9,18 @@
  * @returns {Promise<Discovery> | Discovery}
  */
 function waitForRound(natives, round, milliseconds) {
-  if (!expectsMore(round)) return describeRound(round);
+  const waits = () => round.reading || (milliseconds > 0 && expectsMore(round));
+  if (!waits()) return describeRound(round);
   return new natives.Promise(
     /** @param {(described: Discovery) => void} resolve */ (resolve) => {
-      round.settled = () => {
+      const end = () => {
         round.settled = null;
         resolve(describeRound(round));
       };
-      natives.apply(natives.setTimeout, natives.window, [() => round.settled?.(), milliseconds]);
+      round.settled = () => {
+        if (!waits()) end();
+      };
+      natives.apply(natives.setTimeout, natives.window, [end, milliseconds > 0 ? milliseconds : 100]);
     },
   );
 }

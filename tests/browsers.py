@@ -22,7 +22,7 @@ class RunningBrowser:
 
 
 @contextmanager
-def run_chromium(url: str = "about:blank") -> Iterator[RunningBrowser]:
+def run_chromium(url: str = "about:blank", *flags: str) -> Iterator[RunningBrowser]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
             [
@@ -37,6 +37,7 @@ def run_chromium(url: str = "about:blank") -> Iterator[RunningBrowser]:
                 "--disable-dev-shm-usage",
                 "--disable-renderer-backgrounding",
                 "--disable-background-timer-throttling",
+                *flags,
                 url,
             ],
             stderr=subprocess.PIPE,

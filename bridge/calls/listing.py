@@ -130,6 +130,10 @@ def _where(group: ToolGroup) -> dict[str, str]:
 
 def _list_tool(tool: Tool, profile: SchemaProfile) -> dict[str, Any]:
     listed: dict[str, Any] = {"id": str(tool.id), "name": tool.name, "description": tool.description}
+    if tool.kind != "page":
+        listed["kind"] = tool.kind
+    if tool.annotations:
+        listed["annotations"] = dict(tool.annotations)
     if tool.schema is not None:
         listed["inputSchema"] = export_schema(tool.schema, profile)
     else:

@@ -91,6 +91,8 @@ def _check_unchanged(known: Tool, tool: Tool) -> None:
         for part, before, now in (
             ("description", known.description, tool.description),
             ("input schema", known.schema_text, tool.schema_text),
+            ("kind", known.kind, tool.kind),
+            ("annotations", known.annotations, tool.annotations),
         )
         if before != now
     ]

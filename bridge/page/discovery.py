@@ -16,6 +16,8 @@ BOUNDS: Final = {
     "allSchemaChars": limits.ALL_SCHEMA_CHARS,
     "schemaDepth": limits.SCHEMA_DEPTH,
     "patience": limits.DISCOVERY_SECONDS * 1000,
+    "formPatience": limits.FORM_SECONDS * 1000,
+    "newsPatience": limits.NEWS_SECONDS * 1000,
 }
 
 

@@ -1,10 +1,11 @@
 """Tools as the bridge knows them: frozen values, whatever the page does afterwards."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from json import dumps
+from typing import Any
 
 from bridge.page.document import Document
 from bridge.tools.schema import CheckedSchema
@@ -43,6 +44,9 @@ class Tool:
         schema: what calls are checked against, or None where the page's schema is unusable.
         schema_problem: why it is unusable.
         group: name of the group that it came in.
+        kind: `page` for a tool of an answer to the discovery event, `webmcp` for one that is registered with
+            `document.modelContext`.
+        annotations: what the page claims of a `webmcp` tool, and `declarative` for one that is a form.
     """
 
     id: ToolId
@@ -53,15 +57,17 @@ class Tool:
     schema_problem: str | None
     group: str
     home: Home
+    kind: str = "page"
+    annotations: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     @property
     def origin(self) -> str:
         return self.home.origin
 
     @property
-    def fingerprint(self) -> tuple[str, str, str]:
+    def fingerprint(self) -> tuple[str, ...]:
         """What an agent was told about the tool; equal fingerprints mean that nothing it knows has changed."""
-        return self.name, self.description, self.schema_text
+        return self.name, self.description, self.schema_text, self.kind, dumps(dict(self.annotations))
 
 
 @dataclass(frozen=True)

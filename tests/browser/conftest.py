@@ -21,6 +21,13 @@ def chromium() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def webmcp_chromium() -> Iterator[str]:
+    """Another one, whose pages have `document.modelContext`."""
+    with run_chromium("about:blank", "--enable-features=WebMCP") as browser:
+        yield browser.websocket
+
+
+@pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
     with serve_site() as site:
         yield site

@@ -13,6 +13,7 @@ from bridge.page.session import Page
 from bridge.page.state import PageState
 from bridge.tools.registry import Registry
 from bridge.tools.schema import check_schema
+from bridge.tools.sources.content import read_completed
 from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
 
 
@@ -61,7 +62,7 @@ class PageSource:
             raise
         match ending.how:
             case "completed":
-                return ending
+                return read_completed(tool, ending)
             case "failed":
                 raise PageThrew(_thrown(tool, ending), stack=ending.stack)
             case "too large":
@@ -94,6 +95,8 @@ def read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
         problems += _group_problems(number, given)
         problems += (f"Tool {tool.name!r}: {tool.schema_problem}" for tool in tools if tool.schema_problem)
     problems += (f"A listener for the event failed: {thrown}" for thrown in discovery.answer["thrown"])
+    if refused := discovery.answer.get("refused"):
+        problems.append(f"The tools of document.modelContext could not be read: {refused}")
     if surplus := discovery.answer["surplus"]:
         problems.append(f"{surplus} more answers came after the first {len(groups)} and were left out.")
     return DocumentTools(home, tuple(groups), tuple(problems), discovery.more)
@@ -115,6 +118,8 @@ def _read_tool(home: Home, group: int, group_name: str, entry: dict[str, Any]) -
         schema_problem=problem,
         group=group_name,
         home=home,
+        kind="page" if "annotations" not in entry else "webmcp",
+        annotations=entry.get("annotations", {}),
     )
 
 

@@ -1,0 +1,256 @@
+"""Tools that a page registers with Chromium's own `document.modelContext`: which there are, and what they give."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+
+from bridge import limits
+from bridge.browser.browser import AttachOptions
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge, open_bridge
+from bridge.settings import PageSettings
+from tests.browser.asking import call, code, facts, list_tools, names, open_page, read
+from tests.browser.webmcp import claiming, evaluate, page_of, registering, wait_offered
+from tests.sites import Site, offering, tool
+
+
+@pytest.fixture
+def chromium(webmcp_chromium: str) -> str:
+    """In this file, pages have it."""
+    return webmcp_chromium
+
+
+@pytest.fixture
+async def framed_agent(chromium: str) -> AsyncIterator[Agent]:
+    """An agent that is offered the tools of iframes, too."""
+    async with open_bridge(AttachOptions(where=chromium), settings=PageSettings(frames="all")) as bridge:
+        yield Agent(bridge)
+
+
+# What is listed
+
+
+async def test_registered_tools_are_one_more_group_with_their_kind_and_what_the_page_claims(agent: Agent, site: Site):
+    add = tool("add", "({a, b}) => a + b", "{type: 'object', properties: {a: {type: 'number'}, b: {type: 'number'}}}")
+    peek = claiming("peek", "{readOnlyHint: true, debugging: true}")
+    page = await open_page(agent, site.page("/group", offering(tool("own", "() => 1")) + registering(add, peek)))
+
+    [own, registered] = (await list_tools(agent, page))["groups"]
+
+    assert "kind" not in own["tools"][0]
+    assert "annotations" not in own["tools"][0]
+    assert registered["name"] == "WebMCP"
+    assert "claims of the page" in registered["description"]
+    assert [(one["id"], one["name"], one["kind"], one.get("annotations")) for one in registered["tools"]] == [
+        ("#1.0", "add", "webmcp", None),
+        ("#1.1", "peek", "webmcp", {"readOnlyHint": True, "debugging": True}),
+    ]
+    assert (await call(agent, page, "add", {"a": 1, "b": 2})).text == "3"
+    assert (await call(agent, page, "#1.1")).text == "peek"
+
+
+async def test_opening_a_page_names_its_registered_tools(agent: Agent, site: Site):
+    opened = read(await agent.open_page(site.page("/opening", registering(tool("one", "() => 1")))))
+
+    assert opened["groups"] == [{"name": "WebMCP", "tools": ["one"]}]
+
+
+async def test_a_page_without_registered_tools_has_no_group_for_them(agent: Agent, site: Site):
+    listing = await list_tools(agent, await open_page(agent, site.page("/none", "<p>nothing")))
+
+    assert (listing["groups"], listing["problems"]) == ([], [])
+
+
+async def test_a_listener_may_register_tools_instead_of_answering(agent: Agent, site: Site):
+    debugging = "{name: 'inspect', description: 'x', annotations: {debugging: true}, execute: () => 'inspected'}"
+    page = await open_page(
+        agent,
+        site.page(
+            "/successor",
+            f"""<script>addEventListener('devtoolstooldiscovery', () => {{
+              window.asked = (window.asked ?? 0) + 1;
+              if (asked === 1) document.modelContext.registerTool({debugging});
+            }})</script>""",
+        ),
+    )
+
+    listing = await list_tools(agent, page)
+
+    assert names(listing) == ["inspect"]
+    assert listing["problems"] == []
+    assert listing["groups"][0]["tools"][0]["annotations"] == {"debugging": True}
+    assert (await call(agent, page, "inspect")).text == "inspected"
+
+
+async def test_a_tool_that_comes_or_goes_is_noticed_without_asking(agent: Agent, bridge: Bridge, site: Site):
+    handle = await open_page(agent, site.page("/changing", registering(tool("first", "() => 1"))))
+    page = await page_of(bridge, handle)
+    await wait_offered(bridge, handle, "first")
+
+    await evaluate(page, "register({name: 'second', description: 'x', execute: () => 2})")
+    await wait_offered(bridge, handle, "first", "second")
+    await evaluate(page, "last.abort()")
+    await wait_offered(bridge, handle, "second")
+
+
+async def test_a_page_that_registers_anew_whenever_it_is_asked_comes_to_rest(agent: Agent, bridge: Bridge, site: Site):
+    restless = registering(
+        more="""let asked = 0;
+          addEventListener('devtoolstooldiscovery', async () => {
+            asked++;
+            await new Promise(done => setTimeout(done, 5));
+            swap({name: 'again', description: 'x', execute: () => asked});
+          })"""
+    )
+    handle = await open_page(agent, site.page("/restless", restless))
+    await wait_offered(bridge, handle, "again")
+    page = await page_of(bridge, handle)
+    await list_tools(agent, handle)
+    asked = (await call(agent, handle, "again")).text
+
+    # Longer than any change is held back.
+    await evaluate(page, f"new Promise(done => setTimeout(done, {limits.NEWS_SECONDS * 4000}))")
+
+    assert await evaluate(page, "asked") == int(asked)
+
+
+async def test_bounds_hold_for_registered_tools(agent: Agent, site: Site):
+    huge = f"{{name: 'huge', description: 'x', inputSchema: {{x: 'y'.repeat({limits.SCHEMA_CHARS})}}, execute() {{}}}}"
+    many = f"for (let n = 0; n < {limits.TOOLS_PER_PAGE}; n++) register({{name: 't' + n, description: 'd'.repeat(2000), execute() {{}}}})"
+    page = await open_page(agent, site.page("/bounds", registering(huge, more=many)))
+
+    listing = await list_tools(agent, page)
+
+    assert listing["problems"][0].startswith("Group 'WebMCP', tool 0 ('huge'): inputSchema must be at most 65536")
+    assert len(listing["groups"][0]["tools"][0]["description"]) == limits.DESCRIPTION_CHARS
+
+
+async def test_a_page_that_may_not_use_it_says_so(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/refused", "<p>", Permissions_Policy="tools=()"))
+
+    [problem] = (await list_tools(agent, page))["problems"]
+
+    assert problem.startswith("The tools of document.modelContext could not be read: NotAllowedError")
+
+
+async def test_tools_of_frames_are_listed_where_they_are(agent: Agent, framed_agent: Agent, site: Site):
+    site.page("/inner", registering(tool("inner", "() => 'inside'")))
+    url = site.page("/outer", registering(tool("outer", "() => 'outside'")) + "<iframe src=/inner></iframe>")
+    alone = await open_page(agent, url)
+    assert names(await list_tools(agent, alone)) == ["outer"]
+
+    page = await open_page(framed_agent, url)
+    listing = await list_tools(framed_agent, page)
+
+    assert [(group.get("frame"), [one["name"] for one in group["tools"]]) for group in listing["groups"]] == [
+        (None, ["outer"]),
+        ("f1", ["inner"]),
+    ]
+    assert (await call(framed_agent, page, "inner")).text == "inside"
+    await framed_agent.close_page(page)
+
+
+# What a call gives
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("undefined", "The tool ran and returned no value (undefined)."),
+        ("''", ""),
+        ("'plain'", "plain"),
+        ("'{\"a\":1}'", '{"a":1}'),
+        ("null", "null"),
+        ("'\\ud83d'", "\ufffd"),
+        ("new Map([[1, 2]])", "[[1,2]]"),
+        ("({big: 1n, nan: NaN})", '{"big":"[bigint 1]","nan":"[NaN]"}'),
+        # Chromium's own way of handing this out ends the renderer.
+        ("Symbol('x')", '"[Symbol(x)]"'),
+        ("(() => { const o = {}; o.self = o; return o })()", '{"self":"[circular]"}'),
+        ("new Promise(done => setTimeout(done, 5, [1]))", "[1]"),
+        ("({content: [{type: 'text', text: 'one'}, {type: 'text', text: 'two'}]})", "one\ntwo"),
+        ("({content: [{type: 'image', data: 'eA=='}]})", '{"content":[{"type":"image","data":"eA=="}]}'),
+    ],
+)
+async def test_results_are_read_as_they_are(agent: Agent, site: Site, expression: str, text: str):
+    page = await open_page(agent, site.page("/results", registering(tool("give", f"() => {expression}"))))
+
+    answer = await call(agent, page, "give")
+
+    assert (answer.text, answer.is_error) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("execute", "text"),
+    [
+        ("() => { throw new TypeError('no cart') }", "Tool 'fail' ran and threw TypeError: no cart"),
+        ("async () => { throw 'plain' }", "Tool 'fail' ran and threw plain"),
+        (
+            "() => ({content: [{type: 'text', text: 'no stock'}], isError: true})",
+            "Tool 'fail' ran and says that it failed: no stock",
+        ),
+    ],
+)
+async def test_failures_keep_the_words_of_the_page(agent: Agent, site: Site, execute: str, text: str):
+    page = await open_page(agent, site.page("/fails", registering(tool("fail", execute))))
+
+    answer = await call(agent, page, "fail")
+
+    assert facts(answer) == ("tool_threw", "failed", True)
+    assert answer.text == text
+
+
+async def test_the_tool_gets_the_arguments_and_a_signal_and_those_that_do_not_fit_never_reach_it(
+    agent: Agent, site: Site
+):
+    echo = "(input, context) => ({input, signal: String(context.signal)})"
+    page = await open_page(
+        agent, site.page("/echo", registering(tool("echo", echo, "{properties: {a: {type: 'number'}}}")))
+    )
+    given = {"a": 1.5, "10": "ten", "2": ["two", None], "é": {"__proto__": 1}}
+
+    answer = await call(agent, page, "echo", given)
+
+    assert json.loads(answer.text) == {"input": given, "signal": "[object AbortSignal]"}
+    assert facts(await call(agent, page, "echo", {"a": "one"})) == ("arguments_invalid", "rejected", False)
+
+
+async def test_calls_at_the_same_time_get_their_own_results(agent: Agent, site: Site):
+    slow = tool("slow", "({ms}) => new Promise(done => setTimeout(done, ms, ms))")
+    page = await open_page(agent, site.page("/concurrent", registering(slow)))
+    texts: dict[int, str] = {}
+
+    async def run(ms: int) -> None:
+        texts[ms] = (await call(agent, page, "slow", {"ms": ms})).text
+
+    async with trio.open_nursery() as nursery:
+        for ms in (30, 10, 20):
+            nursery.start_soon(run, ms)
+
+    assert texts == {10: "10", 20: "20", 30: "30"}
+
+
+async def test_a_call_ends_at_its_deadline_and_the_page_goes_on(agent: Agent, site: Site):
+    page = await open_page(
+        agent,
+        site.page("/never", registering(tool("never", "() => new Promise(() => {})"), tool("now", "() => 'now'"))),
+    )
+
+    assert facts(await call(agent, page, "never", seconds=0.2)) == ("timed_out", "unknown", True)
+    assert (await call(agent, page, "now")).text == "now"
+
+
+async def test_tools_of_a_document_that_ran_before_the_bridge_came_are_listed_and_called(
+    bridge: Bridge, agent: Agent, chromium: str, site: Site
+):
+    before = tool("before", "({a}) => { if (a) throw new Error('gone'); return {v: [1, 'two']} }")
+    await open_page(agent, site.page("/before", registering(before)))
+    async with open_bridge(AttachOptions(where=chromium)) as later:
+        second = Agent(later)
+        [page] = [one["page"] for one in read(await second.list_pages())["pages"] if one["url"].endswith("/before")]
+
+        assert names(await list_tools(second, page)) == ["before"]
+        assert (await call(second, page, "before")).text == '{"v":[1,"two"]}'
+        assert facts(await call(second, page, "before", {"a": 1})) == ("tool_threw", "failed", True)

@@ -11,7 +11,7 @@ from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import PageSettings
-from tests.browser.asking import call, code, facts, list_tools, names, open_page, read
+from tests.browser.asking import call, facts, list_tools, names, open_page, read
 from tests.browser.webmcp import claiming, evaluate, page_of, registering, wait_offered
 from tests.sites import Site, offering, tool
 
@@ -60,7 +60,8 @@ async def test_opening_a_page_names_its_registered_tools(agent: Agent, site: Sit
 async def test_a_page_without_registered_tools_has_no_group_for_them(agent: Agent, site: Site):
     listing = await list_tools(agent, await open_page(agent, site.page("/none", "<p>nothing")))
 
-    assert (listing["groups"], listing["problems"]) == ([], [])
+    assert listing["groups"] == []
+    assert "Nothing answered" in listing["problems"][0]
 
 
 async def test_a_listener_may_register_tools_instead_of_answering(agent: Agent, site: Site):
@@ -118,7 +119,8 @@ async def test_a_page_that_registers_anew_whenever_it_is_asked_comes_to_rest(age
 
 async def test_bounds_hold_for_registered_tools(agent: Agent, site: Site):
     huge = f"{{name: 'huge', description: 'x', inputSchema: {{x: 'y'.repeat({limits.SCHEMA_CHARS})}}, execute() {{}}}}"
-    many = f"for (let n = 0; n < {limits.TOOLS_PER_PAGE}; n++) register({{name: 't' + n, description: 'd'.repeat(2000), execute() {{}}}})"
+    each = "register({name: 't' + n, description: 'd'.repeat(2000), execute() {}})"
+    many = f"for (let n = 0; n < {limits.TOOLS_PER_PAGE}; n++) {each}"
     page = await open_page(agent, site.page("/bounds", registering(huge, more=many)))
 
     listing = await list_tools(agent, page)
@@ -127,12 +129,12 @@ async def test_bounds_hold_for_registered_tools(agent: Agent, site: Site):
     assert len(listing["groups"][0]["tools"][0]["description"]) == limits.DESCRIPTION_CHARS
 
 
-async def test_a_page_that_may_not_use_it_says_so(agent: Agent, site: Site):
-    page = await open_page(agent, site.page("/refused", "<p>", Permissions_Policy="tools=()"))
+async def test_a_page_that_may_not_use_it_offers_its_other_tools(agent: Agent, site: Site):
+    both = registering(tool("refused", "() => 1")) + offering(tool("allowed", "() => 'allowed'"))
+    page = await open_page(agent, site.page("/refused", both, Permissions_Policy="tools=()"))
 
-    [problem] = (await list_tools(agent, page))["problems"]
-
-    assert problem.startswith("The tools of document.modelContext could not be read: NotAllowedError")
+    assert names(await list_tools(agent, page)) == ["allowed"]
+    assert (await call(agent, page, "allowed")).text == "allowed"
 
 
 async def test_tools_of_frames_are_listed_where_they_are(agent: Agent, framed_agent: Agent, site: Site):

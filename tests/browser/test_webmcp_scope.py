@@ -86,7 +86,8 @@ async def test_registering_fails_as_ever(agent: Agent, site: Site):
         "tries",
         """async () => {
           const tries = [[], [5], [{}], [{name: 'a b', description: 'x', execute() {}}],
-            [{name: 'x', description: 'x', execute: 5}], [{get name() { throw new Error('mine') }, description: 'x', execute() {}}],
+            [{name: 'x', description: 'x', execute: 5}],
+            [{get name() { throw new Error('mine') }, description: 'x', execute() {}}],
             [{name: 'tries', description: 'x', execute() {}}]];
           return Promise.all(tries.map(given => register(...given).then(() => 'ok', error => error.name)));
         }""",

@@ -97,6 +97,8 @@ def read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     problems += (f"A listener for the event failed: {thrown}" for thrown in discovery.answer["thrown"])
     if refused := discovery.answer.get("refused"):
         problems.append(f"The tools of document.modelContext could not be read: {refused}")
+    if not groups and not problems and not discovery.more:
+        problems.append("Nothing answered the devtoolstooldiscovery event: this page offers no tools now.")
     if surplus := discovery.answer["surplus"]:
         problems.append(f"{surplus} more answers came after the first {len(groups)} and were left out.")
     return DocumentTools(home, tuple(groups), tuple(problems), discovery.more)

@@ -54,8 +54,7 @@ class _Row:
 def _heading(listing: Mapping[str, Any], count: int) -> Text:
     heading = Text(printable(listing["url"]), "bold")
     if not listing["groups"]:
-        silent = "" if listing["problems"] else ": nothing there answered the devtoolstooldiscovery event"
-        return heading.append(f" offers no tools{silent}.", "not bold")
+        return heading.append(" offers no tools", "not bold")
     return heading.append(f" offers {count} tool{'' if count == 1 else 's'}", "not bold")
 
 

@@ -1,5 +1,6 @@
 """Navigations at the worst moments: all the time, and between a decision and what follows from it."""
 
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
@@ -134,6 +135,26 @@ async def test_a_page_that_reloads_all_the_time_is_listed_and_leaves_nothing_beh
     assert ticked <= ran <= ticked + lost
 
 
+async def test_a_document_that_left_half_read_leaves_no_task(agent: Agent, bridge: Bridge, site: Site):
+    calm = site.page("/calm", TICK)
+    half = site.page("/half", '<script src="/never.js"></script>')
+    gate = site.gates["/never.js"] = threading.Event()
+    handle = await open_page(agent, calm)
+    page = await page_of(bridge, handle)
+    await list_tools(agent, handle)
+    await wait_all_tasks_blocked(0.05)
+    before = count_tasks()
+
+    await page.navigate(half)
+    await agent.navigate_page(handle, calm, None)
+    await list_tools(agent, handle)
+    gate.set()
+
+    with trio.fail_after(10):
+        while count_tasks() != before:
+            await wait_all_tasks_blocked(0.01)
+
+
 class Late:
     """Runs tools as the bridge does, but lets something happen first: the decision is made by then."""
 
@@ -188,6 +209,12 @@ async def other_client(chromium: str):
         yield client
 
 
+def round_of(bridge: Bridge, handle: str) -> int:
+    tools = bridge.registry.find(handle)
+    assert tools is not None
+    return tools.documents[0].home.round
+
+
 def taking(site: Site, path: str, word: str) -> str:
     """A page with a tool that reports each run to its site, and that reports that it is shown."""
     tell = "addEventListener('pageshow', () => { fetch('/shown') })"
@@ -206,8 +233,15 @@ async def test_a_page_that_leaves_before_a_call_reaches_it_takes_nothing_along(
     here_url = taking(site, "/here", "taken")
     handle = await open_page(agent, there_url)
     page = await page_of(bridge, handle)
+    for _ in range(3):
+        await list_tools(agent, handle)
+    rounds = round_of(bridge, handle)
     await agent.navigate_page(handle, here_url, None)
     await list_tools(agent, handle)
+    while round_of(bridge, handle) < rounds:
+        await list_tools(agent, handle)
+    # By the number of the round alone, a call would do for either document.
+    assert round_of(bridge, handle) == rounds
     session_id = await other_client.attach(page.target_id)
     await other_client.run("Page.enable", session_id)
     history = await other_client.run("Page.getNavigationHistory", session_id)

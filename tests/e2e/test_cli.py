@@ -158,7 +158,8 @@ def test_a_page_without_tools_is_no_failure(site: Site):
     done = run("tools", site.page("/none", ""))
 
     assert done.returncode == 0
-    assert b"offers no tools: nothing there answered the devtoolstooldiscovery event" in done.stdout
+    assert b"offers no tools" in done.stdout
+    assert b"Nothing answered the devtoolstooldiscovery event" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -197,12 +197,12 @@ async def test_more_tools_than_clients_take_are_cut_and_the_rest_is_told(site: S
         await agent.call_tool("list_pages", {})
         tools = page_tools(await agent.list_tools())
         first = text_of(await agent.call_tool("page_tool99", {}))
-        rest = text_of(await agent.call_tool("call_page_tool", {"page": "p1", "tool": "tool150"}))
+        rest = text_of(await agent.call_tool("call_page_tool", {"page": "p1", "tool": "tool250"}))
         problems = read(await agent.call_tool("list_page_tools", {"page": "p1"}))["pages"][0]["problems"]
 
     assert len(tools) == limits.DIRECT_TOOLS
-    assert (first, rest) == ("99", "150")
-    left = limits.TOOLS_PER_PAGE - limits.DIRECT_TOOLS
+    assert (first, rest) == ("99", "250")
+    left = 300 - limits.DIRECT_TOOLS
     assert any(problem.startswith(f"{left} tools of this page are not offered") for problem in problems)
 
 

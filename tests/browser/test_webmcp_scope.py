@@ -195,6 +195,7 @@ async def open_driver(chromium: str, page: Page) -> AsyncGenerator[Session]:
 async def runs_at(page: Page, origin: str) -> object:
     """What the tools of the document of that origin were given."""
     await page.wait_changed(lambda: page.realm is not None and page.realm.origin == origin)
+    await page.wait_loaded()
     return await evaluate(page, "ran")
 
 

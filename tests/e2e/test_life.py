@@ -10,7 +10,8 @@ import trio
 from tests.e2e.client import RawClient, open_raw
 from tests.sites import Site, offering, tool
 
-END_SECONDS = 2
+END_SECONDS = 8
+"""Two seconds are promised, and a third of one is usual. A busy machine gets more before a test calls it a hang."""
 HANGING = offering(
     tool("hang", "() => { fetch('/hanging'); return new Promise(() => {}) }"),
     tool("brief", "() => new Promise(done => setTimeout(done, 300, 'done'))"),
@@ -133,7 +134,7 @@ async def test_killing_the_bridge_ends_its_browser(words: tuple[str, ...], site:
         os.kill(client.process.pid, signal.SIGKILL)
 
         await client.process.wait()
-        with trio.fail_after(5):
+        with trio.fail_after(END_SECONDS):
             await wait_gone(browsers)
 
 

@@ -212,5 +212,11 @@ class PageThrew(CallFailed):
         self.stack = stack
 
 
-class ResultTooLarge(CallFailed):
-    code = "result_too_large"
+class PartNotFound(CallFailed):
+    """The tool did its work, and its result has nothing where a part of it was asked for."""
+
+    code = "part_not_found"
+
+    @property
+    def outcome(self) -> str:
+        return "completed"

@@ -77,12 +77,23 @@ ARGUMENT_DEPTH: Final = 64
 FAULTS_SHOWN: Final = 5
 SHOWN_CHARS: Final = 100
 """Of one value in an error."""
-RESULT_CHARS: Final = 64 * 1024 * 1024
-"""Applied in the page, before anything is sent."""
+RESULT_CHARS: Final = 20_000_000
+"""As they are sent: one outside of ASCII takes six. All bounds of a result are applied in the page, before anything
+is sent, and what passes one is cut."""
+RESULT_STRING_CHARS: Final = 16_000_000
+"""Of one string inside of a result, so that what comes after it is seen."""
 RESULT_DEPTH: Final = 64
+RESULT_NODES: Final = 200_000
+"""Values of any kind, all together."""
+RESULT_KEYS: Final = 100_000
+"""Of one object."""
+RESULT_ITEMS: Final = 100_000
+"""Of one array, map or set."""
 RESULT_INSIDERS: Final = 10_000
-"""Objects inside one class instance. One with more is taken for the inside of a framework, and instances are then
-shown by their own fields alone."""
+"""Objects inside one class instance."""
+RESULT_CLASSES: Final = 16
+"""Of these objects. An instance that passes one of the two bounds is taken for the inside of a framework, and shown
+by its own fields alone."""
 INLINE_BYTES: Final = 50 * 1024
 INLINE_LINES: Final = 2000
 SPILL_BYTES: Final = 256 * 1024 * 1024

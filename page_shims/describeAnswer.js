@@ -4,7 +4,7 @@
  * Runs: main world. Touches no page global.
  * @param {Natives} natives
  * @param {unknown} answer null where a form took the page elsewhere
- * @param {ResultBounds} bounds
+ * @param {ValueBounds} bounds
  * @returns {Promise<Ending>}
  */
 async function describeAnswer(natives, answer, bounds) {

@@ -1,24 +1,26 @@
 // @ts-check
 /**
- * Write a value that is neither object, string, boolean nor null. Runs no code of the page.
- * Runs: main world. Touches no page global.
+ * Write a value that is neither object, string, boolean nor null.
+ * Runs: main world. A getter on a function's `name` runs.
  * @param {Natives} natives
+ * @param {Sheet} sheet
  * @param {unknown} value
- * @param {(text: string) => string} quote writes JSON string text
- * @param {(text: string) => string} spend counts text against the limit
  * @returns {string}
  */
-function encodeOddity(natives, value, quote, spend) {
+function encodeOddity(natives, sheet, value) {
   switch (typeof value) {
     case 'number':
-      return value - value === 0 ? spend(`${value}`) : quote(`[${value}]`);
+      if (value === 0 && 1 / value < 0) return writeMarker(natives, sheet, '-0', '');
+      return value - value === 0 ? spend(sheet, `${value}`) : writeMarker(natives, sheet, `${value}`, '');
     case 'bigint':
-      return quote(`[bigint ${natives.apply(natives.bigintToString, value, [])}]`);
-    case 'symbol':
-      return quote(`[${natives.apply(natives.symbolToString, value, [])}]`);
+      return writeMarker(natives, sheet, 'bigint', bigintText(value));
+    case 'symbol': {
+      const name = natives.apply(natives.readers.symbolName, value, []);
+      return writeMarker(natives, sheet, 'symbol', name ?? '');
+    }
     case 'function':
-      return quote(`[function ${functionName(natives, value)}]`);
+      return writeMarker(natives, sheet, isClass(natives, value) ? 'class' : 'function', functionName(natives, value));
     default:
-      return quote('[undefined]');
+      return writeMarker(natives, sheet, 'undefined', '');
   }
 }

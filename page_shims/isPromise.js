@@ -8,9 +8,9 @@
  */
 function isPromise(natives, value) {
   if (value === null || typeof value !== 'object') return false;
-  if (value instanceof natives.Promise) return true;
   try {
-    return typeof value.then === 'function';
+    const { isPrototypeOf } = natives.readers;
+    return natives.apply(isPrototypeOf, natives.Promise.prototype, [value]) || typeof value.then === 'function';
   } catch {
     return false;
   }

@@ -9,7 +9,7 @@
  */
 function isWritten(natives, value, text) {
   try {
-    return encodeValue(natives, value, { chars: text.length, depth: Infinity }) === text;
+    return writeJson(natives, value, { chars: text.length, depth: Infinity }) === text;
   } catch {
     return false;
   }

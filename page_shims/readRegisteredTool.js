@@ -29,7 +29,7 @@ function readRegisteredTool(natives, given, bounds, source, registrations, regis
   if (annotations?.debugging === true) claims.debugging = true;
   if (isForm) claims.declarative = true;
   listed.annotations = claims;
-  const text = encodeValue(natives, [listed.name, listed.description, claims], { chars: Infinity, depth: 3 });
+  const text = writeJson(natives, [listed.name, listed.description, claims], { chars: Infinity, depth: 3 });
   const words = `${text}${listed.schema}`;
   const captured = { __proto__: null, source, bounds, entry: given, registered, name: listed.name, words, isForm, form };
   return { __proto__: null, listed, captured };

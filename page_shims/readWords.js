@@ -18,7 +18,7 @@ function readWords(natives, { name, description, inputSchema }, bounds) {
   }
   let schema = null;
   try {
-    schema = encodeValue(natives, inputSchema, { chars: bounds.schemaChars, depth: bounds.schemaDepth * 4 });
+    schema = writeJson(natives, inputSchema, { chars: bounds.schemaChars, depth: bounds.schemaDepth * 4 });
   } catch {
     return makeFault(natives, 'inputSchema', `at most ${bounds.schemaChars} characters of JSON`, inputSchema, name, bounds);
   }

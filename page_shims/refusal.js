@@ -7,6 +7,6 @@
  * @returns {string}
  */
 function refusal(natives, thrown) {
-  const { kind, name, text } = describeThrown(natives, thrown, { chars: 200, depth: 2 });
+  const { kind, name, text } = describeThrown(natives, thrown);
   return natives.apply(natives.sliceString, kind === 'error' ? `${name}: ${text}` : text, [0, 200]);
 }

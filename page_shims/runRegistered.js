@@ -7,7 +7,7 @@
  * @param {Natives} natives
  * @param {RegisteredTool} tool
  * @param {string} argumentsText JSON of an object
- * @param {ResultBounds} bounds
+ * @param {ValueBounds} bounds
  * @param {Registrations} registrations
  * @returns {Promise<Ending>}
  */
@@ -17,7 +17,7 @@ function runRegistered(natives, tool, argumentsText, bounds, registrations) {
   const { source } = tool;
   const seen = registrations.watched && !tool.isForm;
   const given = natives.parse(argumentsText);
-  const text = encodeValue(natives, given, { chars: Infinity, depth: Infinity });
+  const text = writeJson(natives, given, { chars: Infinity, depth: Infinity });
   hideToJson(natives, given);
 
   return new natives.Promise(async (/** @type {(ending: Ending) => void} */ resolve) => {
@@ -43,7 +43,7 @@ function runRegistered(natives, tool, argumentsText, bounds, registrations) {
       const input = source.native ? given : argumentsText;
       ending = await describeAnswer(natives, await natives.apply(source.executeTool, source.context, [entry, input]), bounds);
     } catch (thrown) {
-      ending = describeThrown(natives, thrown, bounds);
+      ending = describeThrown(natives, thrown);
     }
     if (begun) return;
     const gone = seen && (await findRegistered(natives, tool, registrations)) === null;

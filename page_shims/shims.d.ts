@@ -2,21 +2,6 @@
 
 type Natives = any;
 
-interface Ancestor {
-  value: unknown;
-  above: Ancestor | null;
-  /** It, or something above it, is an instance of a class. */
-  inside: boolean;
-}
-
-/** Bounds of one result; the bridge passes them in. */
-interface ResultBounds {
-  chars: number;
-  depth: number;
-  /** How many objects inside one class instance are written, before instances are written by their own fields alone. */
-  insiders: number;
-}
-
 /** Bounds of one discovery; the bridge passes them in. */
 interface Bounds {
   groups: number;
@@ -194,11 +179,13 @@ interface Discovery {
 
 interface Ending {
   __proto__: null;
-  how: 'completed' | 'failed' | 'stale' | 'too large';
+  how: 'completed' | 'failed' | 'stale' | 'no such part';
   kind: 'none' | 'string' | 'json' | 'error' | 'form';
   text: string;
   name?: string;
   stack?: string;
+  /** What an error carries besides, as JSON text. */
+  more?: string;
 }
 
 interface String {

@@ -1,6 +1,6 @@
 """One document of a page: ask it for tools, and run one."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from math import inf
 from typing import Any
@@ -11,8 +11,7 @@ from bridge import limits
 from bridge.errors import CommandFailed, NavigatedDuringCall, PageGone, PageUnresponsive
 from bridge.page.discovery import BOUNDS, Discovery
 from bridge.page.frames import Realm
-from bridge.page.invocation import BOUNDS as RESULT_BOUNDS
-from bridge.page.invocation import Ending, read_ending
+from bridge.page.invocation import Ending, bounds_of, read_ending
 from bridge.page.kit import ask_kit, is_answer_lost, is_realm_gone, was_terminated
 from bridge.wire.connection import Session
 
@@ -112,8 +111,13 @@ class Document:
         """Block until there is something new: `listener` (ask again) or `answers` (read the report)."""
         return str(await self._ask("watch", await_promise=True))
 
-    async def run(self, round_: int, group: int, tool: int, arguments_text: str) -> Ending:
+    async def run(
+        self, round_: int, group: int, tool: int, arguments_text: str, *, select: Sequence[str] = ()
+    ) -> Ending:
         """Run one tool of a round, in this document or not at all; the caller's cancel scope is the deadline.
+
+        Args:
+            select: the path to the part of the result that is wanted.
 
         Raises:
             DocumentEnded: it is not shown any more; nothing ran.
@@ -124,7 +128,7 @@ class Document:
             raise DocumentEnded
         try:
             with self._while_shown(limits.LAST_WORD_SECONDS):
-                words = ("call", round_, group, tool, arguments_text, RESULT_BOUNDS)
+                words = ("call", round_, group, tool, arguments_text, bounds_of(select))
                 ending = await ask_kit(self._session, self.realm, self._kit, *words, await_promise=True)
         except DocumentEnded as ended:
             raise self._answer_lost() from ended

@@ -68,7 +68,7 @@ async def test_the_graph_of_injectors_is_read_from_the_running_application(agent
     assert [injector["type"] for injector in injectors(root)] == ["element", "element"]
     environments = list(injectors(graph["environmentInjectorRoot"]))
     tokens = [provider["token"] for environment in environments for provider in environment["providers"]]
-    assert "[function Cart]" in tokens
+    assert "[class Cart]" in tokens
     assert len(answer.text) < 50_000
 
 
@@ -92,12 +92,15 @@ async def test_an_instance_is_told_whole_unless_it_leads_to_the_inside_of_a_fram
         ),
     )
 
-    assert (await call(agent, page, "whole")).text == '{"parts":[{"parts":[{"a":[1]}]},[{"parts":[]}]]}'
-    assert (await call(agent, page, "entangled")).text == (
-        '{"it":{"own":7,"of":"[Map]"},"plain":{"a":[{"own":7,"of":"[Map]"}]}}'
+    assert (await call(agent, page, "whole")).text == (
+        '{"[class]":"Part","parts":[{"[class]":"Part","parts":[{"a":[1]}]},{"[Set]":[{"[class]":"Part","parts":[]}]}]}'
     )
-    assert (await call(agent, page, "data")).text.startswith('[[0,{"n":0}],[1,{"n":1}]')
-    assert (await call(agent, page, "element")).text == '"[HTMLElement]"'
+    assert (await call(agent, page, "entangled")).text == (
+        '{"it":{"[class]":"Framework","own":7,"of":"[not shown: Map]"},'
+        '"plain":{"a":[{"[class]":"Framework","own":7,"of":{"[Map]":[]}}]}}'
+    )
+    assert (await call(agent, page, "data")).text.startswith('{"[Map]":[[0,{"n":0}],[1,{"n":1}]')
+    assert (await call(agent, page, "element")).text == '"[element <nav>]"'
 
 
 def injectors(injector: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -65,12 +65,12 @@ async def test_defaults_of_missing_properties_reach_the_tool(agent: Agent, site:
         ("Promise.resolve('later')", "later"),
         ("'\\ud83d'", "\ufffd"),
         ("({'\\ud83d': 'x\\udc00'})", '{"\ufffd":"x\ufffd"}'),
-        ("({date: new Date(0)})", '{"date":"1970-01-01T00:00:00.000Z"}'),
-        ("new Map([[1, 2]])", "[[1,2]]"),
-        ("new Set(['a'])", '["a"]'),
+        ("({date: new Date(0)})", '{"date":"[date 1970-01-01T00:00:00.000Z]"}'),
+        ("new Map([[1, 2]])", '{"[Map]":[[1,2]]}'),
+        ("new Set(['a'])", '{"[Set]":["a"]}'),
         ("(() => { const o = {}; o.self = o; return o })()", '{"self":"[circular]"}'),
         ("({f() {}, big: 1n, nan: NaN})", '{"f":"[function f]","big":"[bigint 1]","nan":"[NaN]"}'),
-        ("({get bad() { throw 1 }, good: 2})", '{"bad":"[getter threw the number 1]","good":2}'),
+        ("({get bad() { throw 1 }, good: 2})", '{"bad":"[threw the number 1]","good":2}'),
         ("Object.assign(Object.create(null), {a: 1})", '{"a":1}'),
     ],
 )
@@ -135,12 +135,13 @@ def check_file(file: Path, content: str) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-async def test_a_result_over_the_hard_limit_is_refused_in_the_page(agent: Agent, site: Site):
+async def test_a_result_over_the_hard_limit_is_cut_in_the_page(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/huge", offering(tool("give", "({size}) => 'x'.repeat(size)"))))
 
     answer = await call(agent, page, "give", {"size": limits.RESULT_CHARS + 1})
 
-    assert facts(answer) == ("result_too_large", "failed", True)
+    assert not answer.is_error, answer.text
+    assert path_in(answer.text).read_text().endswith("x…[1 more character]")
     assert (await call(agent, page, "give", {"size": 2})).text == "xx"
 
 

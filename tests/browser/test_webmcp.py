@@ -166,10 +166,10 @@ async def test_tools_of_frames_are_listed_where_they_are(agent: Agent, framed_ag
         ("'{\"a\":1}'", '{"a":1}'),
         ("null", "null"),
         ("'\\ud83d'", "\ufffd"),
-        ("new Map([[1, 2]])", "[[1,2]]"),
+        ("new Map([[1, 2]])", '{"[Map]":[[1,2]]}'),
         ("({big: 1n, nan: NaN})", '{"big":"[bigint 1]","nan":"[NaN]"}'),
         # Chromium's own way of handing this out ends the renderer.
-        ("Symbol('x')", '"[Symbol(x)]"'),
+        ("Symbol('x')", '"[symbol x]"'),
         ("(() => { const o = {}; o.self = o; return o })()", '{"self":"[circular]"}'),
         ("new Promise(done => setTimeout(done, 5, [1]))", "[1]"),
         ("({content: [{type: 'text', text: 'one'}, {type: 'text', text: 'two'}]})", "one\ntwo"),

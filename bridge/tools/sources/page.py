@@ -1,11 +1,10 @@
 """The tools that pages define: from the answer of a document to tools, and from a call to the document."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bridge.errors import BrowserGone, PageGone, PageThrew, ResultTooLarge, SchemaUnusable
-from bridge.limits import RESULT_CHARS
+from bridge.errors import BrowserGone, PageGone, PageThrew, PartNotFound, SchemaUnusable
 from bridge.page.discovery import Discovery
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending
@@ -45,18 +44,21 @@ class PageSource:
         if not told:
             del self._told[page.handle]
 
-    async def run(self, tool: Tool, arguments: dict[str, Any]) -> Ending:
+    async def run(self, tool: Tool, arguments: dict[str, Any], *, select: Sequence[str] = ()) -> Ending:
         """Run one tool in its home; `arguments` were checked.
+
+        Args:
+            select: the path to the part of the result that is wanted.
 
         Raises:
             DocumentEnded: its home is of the past; nothing ran.
             PageThrew: the tool threw, or its promise was rejected.
-            ResultTooLarge: its result passes `limits.RESULT_CHARS`.
+            PartNotFound: its result has nothing at `select`.
             PageGone: the page navigated, crashed or was closed while it ran.
         """
         text = json.dumps(arguments, separators=(",", ":"))
         try:
-            ending = await tool.home.document.run(tool.home.round, tool.id.group, tool.id.tool, text)
+            ending = await tool.home.document.run(tool.home.round, tool.id.group, tool.id.tool, text, select=select)
         except (PageGone, BrowserGone) as error:
             error.dispatched = True
             raise
@@ -65,18 +67,18 @@ class PageSource:
                 return read_completed(tool, ending)
             case "failed":
                 raise PageThrew(_thrown(tool, ending), stack=ending.stack)
-            case "too large":
-                raise ResultTooLarge(
-                    f"Tool {tool.name!r} ran, and its result is larger than {RESULT_CHARS} characters. "
-                    "Ask it for less, if it takes arguments for that."
-                )
+            case "no such part":
+                raise PartNotFound(f"Tool {tool.name!r} ran, and its result has {ending.text}.")
             case _:
                 raise DocumentEnded
 
 
 def _thrown(tool: Tool, ending: Ending) -> str:
-    what = f"{ending.name}: {ending.text}" if ending.kind == "error" else ending.text
-    return f"Tool {tool.name!r} ran and threw {what or 'an empty string'}"
+    what = ending.text or "an empty string"
+    if ending.kind == "error":
+        what = f"{ending.name}: {ending.text}" if ending.text else ending.name
+    carrying = f", with {ending.more}" if ending.more else ""
+    return f"Tool {tool.name!r} ran and threw {what}{carrying}"
 
 
 def no_tools(page: Page, document: Document, reason: str) -> PageTools:

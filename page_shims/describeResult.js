@@ -1,0 +1,27 @@
+// @ts-check
+/**
+ * Describe what a tool returned, or the part of it that is wanted.
+ * Runs: main world. As `encodeValue`; none of it can make this throw.
+ * @param {Natives} natives
+ * @param {unknown} result
+ * @param {ValueBounds} bounds
+ * @returns {Ending}
+ */
+function describeResult(natives, result, bounds) {
+  try {
+    const { value, pointer, missing } = selectPart(natives, result, bounds);
+    if (missing !== '') return { __proto__: null, how: 'no such part', kind: 'string', text: missing };
+    if (value === undefined) return { __proto__: null, how: 'completed', kind: 'none', text: '' };
+    if (typeof value === 'string') {
+      const sheet = openSheet(natives, bounds);
+      /** @param {string} said */
+      const write = (said) => natives.apply(natives.wellFormed, said, []);
+      const text = writeText(natives, sheet, value, bounds.chars, write);
+      return { __proto__: null, how: 'completed', kind: 'string', text };
+    }
+    return { __proto__: null, how: 'completed', kind: 'json', text: encodeValue(natives, value, bounds, pointer) };
+  } catch (thrown) {
+    const text = natives.stringify(`[threw ${thrownWords(natives, thrown)}]`);
+    return { __proto__: null, how: 'completed', kind: 'json', text };
+  }
+}

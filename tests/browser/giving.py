@@ -1,0 +1,45 @@
+"""A page whose one tool evaluates JavaScript, for tests of values."""
+
+import re
+from collections.abc import Awaitable
+from itertools import count
+from typing import Protocol
+
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge
+from bridge.page.invocation import Ending
+from bridge.page.values import read_pointer
+from tests.browser.asking import list_tools, open_page
+from tests.sites import Site, offering, tool
+
+ELEMENT = """<script>const element = html => {
+  const template = document.createElement('template');
+  template.innerHTML = html;
+  return template.content.firstChild;
+}</script>"""
+"""What tests write elements with: `element('<b>bold</b>')`."""
+
+numbers = count()
+
+
+class Give(Protocol):
+    """Evaluate an expression in the page; what it gives is the tool's result, or the part of it at `select`."""
+
+    def __call__(self, source: str, select: str = "") -> Awaitable[Ending]: ...
+
+
+async def open_giver(bridge: Bridge, agent: Agent, site: Site, before: str = "") -> Give:
+    run = tool("run", "({source}) => (0, eval)(source)", "{}")
+    handle = await open_page(agent, site.page(f"/gives{next(numbers)}", ELEMENT + before + offering(run)))
+    await list_tools(agent, handle)
+    [found] = bridge.registry.snapshot[handle]
+
+    async def give(source: str, select: str = "") -> Ending:
+        return await bridge.source.run(found, {"source": source}, select=read_pointer(select))
+
+    return give
+
+
+def without_stacks(text: str) -> str:
+    """The text of a result, each stack of an error in it replaced by three dots."""
+    return re.sub(r'"stack":"(?:[^"\\]|\\.)*"', '"stack":"…"', text)

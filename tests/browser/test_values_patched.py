@@ -1,0 +1,129 @@
+"""Pages that replace the built-ins, out of malice or not, do not bend what is read from them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bridge.calls.agent import Agent
+from tests.browser.asking import call, code, list_tools, names, open_page
+from tests.browser.giving import ELEMENT, without_stacks
+from tests.sites import Site, offering, tool
+
+ROOT = Path(__file__).parents[2]
+
+BUILT = """<script>
+  const values = [
+    undefined, NaN, -0, 1n, Symbol('s'), function f() {}, class A {}, new Date(0), /a/gi, new URL('http://a/'), '[NaN]',
+    new Map([[1, {a: 2}]]), new Set([1]), new URLSearchParams('a=1'), new TypeError('e', {cause: new Map()}), [1, , 2],
+    new (class Cart { total = 5; items = [1, 'two', {three: 3}] }), new Float32Array([1.5]), new ArrayBuffer(2), window,
+    {toJSON() { return {j: 1} }}, new (class Money { toJSON() { return 5 } }), Promise.resolve(1), new Blob(['b']),
+    element('<a href="/x" id=y>Go <b>on</b></a>'), Object.create(null), {get bad() { throw new RangeError('b') }, b: 1},
+    new Proxy({p: 1}, {__proto__: null}), 'x'.repeat(50), new (class extends Map {})([[2, 3]]), new Number(5) ];
+  values.push({again: values[11], list: values});
+  let done = false;
+  const fail = () => { throw new RangeError('sold out', {cause: {code: 7}}) };
+</script>"""
+
+TOOLS = offering(
+    tool("values", "() => values"),
+    tool("sum", "async ({a}) => a[0] + a[1]"),
+    tool("fail", "() => fail()"),
+    tool("done", "() => done"),
+)
+
+
+def names_in_shims() -> list[str]:
+    """Every property that a shim writes or reads: a page may have put any of them on Object.prototype."""
+    sources = "\n".join(file.read_text() for file in (ROOT / "page_shims").glob("*.js"))
+    found = set(re.findall(r"(?<=\.)[A-Za-z]\w+|\b[A-Za-z]\w+(?=:)|(?<=[{,] )[A-Za-z]\w+(?=[,} ])", sources))
+    # Without what every object has anyway, and what would make a promise of every object.
+    return sorted(found - {"constructor", "hasOwnProperty", "isPrototypeOf", "then", "toString", "valueOf"})
+
+
+HOSTILE = f"""<script>
+  const bad = () => {{ throw new TypeError('replaced') }};
+  const define = Object.defineProperty, own = Object.getOwnPropertyNames, propertyOf = Object.getOwnPropertyDescriptor;
+  const classes = [Array, BigInt, Date, Error, Function, Map, Number, Promise, RegExp, Set, String];
+  const owners = [JSON, Reflect, Array, String, Number, BigInt, Date, Promise, [].values().__proto__, Node.prototype,
+    new Map().entries().__proto__, Element.prototype, EventTarget.prototype, URL.prototype, URLSearchParams.prototype,
+    Symbol.prototype, Float32Array.prototype.__proto__, ArrayBuffer.prototype, Blob.prototype];
+  for (let i = 0; i < classes.length; i++) owners.push(classes[i].prototype);
+  for (let i = 0; i < classes.length; i++) define(classes[i], Symbol.hasInstance, {{value: bad}});
+  for (let i = 0; i < classes.length; i++) define(classes[i].prototype, Symbol.toStringTag, {{get: bad}});
+  for (let i = 0; i < owners.length; i++) {{
+    const names = own(owners[i]);
+    for (let k = 0; k < names.length; k++) {{
+      const was = propertyOf(owners[i], names[k]);
+      if (names[k] === 'constructor' || !was.configurable) continue;
+      if (typeof was.value === 'function') define(owners[i], names[k], {{value: bad}});
+      if (was.get) define(owners[i], names[k], {{get: bad, set: bad}});
+    }}
+  }}
+  define(Array.prototype, Symbol.iterator, {{value: bad}});
+  define(Array.prototype, 'toJSON', {{value: bad}});
+  define(Object.prototype, 'toJSON', {{get: bad, set: bad}});
+  Error.prepareStackTrace = bad;
+  for (let i = 0; i < 20; i++) define(Array.prototype, i, {{get: bad, set: bad}});
+  const traps = {json.dumps(names_in_shims())};
+  const trap = {{__proto__: null, get: bad, set: bad}};
+  for (let i = 0; i < traps.length; i++) if (!(traps[i] in Object.prototype)) define(Object.prototype, traps[i], trap);
+  window.Map = window.Set = window.Promise = window.CustomEvent = window.Error = window.Date = window.Symbol = bad;
+  done = true;
+</script>"""
+
+FREEZING = """<script>
+  for (const name of Object.getOwnPropertyNames(window)) {
+    if (typeof window[name] !== 'function' || !window[name].prototype) continue;
+    Object.freeze(window[name].prototype);
+    Object.freeze(window[name]);
+  }
+  done = true;
+</script>"""
+
+PATCHING = """<script>
+  for (const owner of [Object, Array, String, Number, Date, Map, Error, URL]) owner.prototype.toJSON = () => 'patched';
+  Object.prototype.extend = Array.prototype.each = function () {};
+  Array.prototype[1] = 'inherited';
+  done = true;
+</script>"""
+
+
+async def check_values(agent: Agent, page: str, expected: str) -> None:
+    assert names(await list_tools(agent, page)) == ["values", "sum", "fail", "done"]
+    assert without_stacks((await call(agent, page, "values")).text) == expected
+    assert (await call(agent, page, "sum", {"a": [1, 2]})).text == "3"
+    failed = await call(agent, page, "fail")
+    assert code(failed) == "tool_threw"
+    assert failed.text == 'Tool \'fail\' ran and threw RangeError: sold out, with {"cause":{"code":7}}'
+
+
+async def plain_values(agent: Agent, site: Site) -> str:
+    """What the values read as on a page that patches nothing."""
+    page = await open_page(agent, site.page("/plain", ELEMENT + BUILT + TOOLS))
+    return without_stacks((await call(agent, page, "values")).text)
+
+
+@pytest.mark.parametrize("patch", [HOSTILE, FREEZING, PATCHING], ids=["hostile", "freezing", "patching"])
+async def test_a_page_that_bends_the_built_ins_does_not_bend_its_values(agent: Agent, site: Site, patch: str):
+    expected = await plain_values(agent, site)
+
+    page = await open_page(agent, site.page("/patched", ELEMENT + BUILT + TOOLS + patch))
+
+    assert '"three":3' in expected
+    assert (await call(agent, page, "done")).text == "true"
+    await check_values(agent, page, expected)
+
+
+@pytest.mark.parametrize("package", ["zone.js/bundles/zone.umd.js", "core-js-bundle/index.js"])
+async def test_values_stay_right_beside_packages_that_patch_everything(agent: Agent, site: Site, package: str):
+    file = ROOT / "node_modules" / package
+    if not file.is_file():
+        pytest.skip(f"node_modules has no {package}")
+    expected = await plain_values(agent, site)
+    site.bodies["/package.js"] = file.read_text()
+
+    page = await open_page(agent, site.page("/package", "<script src=/package.js></script>" + ELEMENT + BUILT + TOOLS))
+
+    await check_values(agent, page, expected)

@@ -129,6 +129,17 @@ class PageUnresponsive(BridgeError):
         )
 
 
+class PageAsleep(PageUnresponsive):
+    """Nothing in the page has answered since we met it."""
+
+    def __init__(self, page: str) -> None:
+        BridgeError.__init__(
+            self,
+            f"Page {page} has not answered yet: the browser may have put the tab to sleep to save memory, or its "
+            "scripts are busy. Reload it with navigate_page, or look at it in the browser.",
+        )
+
+
 # Calls: nothing ran
 
 

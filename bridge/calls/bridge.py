@@ -11,7 +11,7 @@ from bridge import limits
 from bridge.browser.browser import AttachOptions, open_browser
 from bridge.browser.process import LaunchOptions
 from bridge.calls.results import Spill, open_spill
-from bridge.errors import BridgeError, BrowserGone, PageGone, UsageError
+from bridge.errors import BridgeError, BrowserGone, PageGone, PageUnresponsive, UsageError
 from bridge.page.pages import Pages, open_pages
 from bridge.page.session import Page
 from bridge.settings import PageSettings
@@ -73,12 +73,14 @@ class Bridge:
 
 
 def _was_asked(page: Page) -> bool:
-    return page.document is not None and (page.document.asked or page.why_no_tools is not None)
+    if page.document is None:
+        return page.is_asleep
+    return page.document.asked or page.why_no_tools is not None
 
 
 async def wait_loaded(page: Page) -> None:
     """Give a page `limits.LOAD_SECONDS` to finish loading; one that does not, or is gone, is as good as it is."""
-    with trio.move_on_after(limits.LOAD_SECONDS), suppress(PageGone):
+    with trio.move_on_after(limits.LOAD_SECONDS), suppress(PageGone, PageUnresponsive):
         await page.wait_loaded()
 
 

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Any
 
 import trio
 
 from bridge import limits
-from bridge.errors import BridgeError, CommandFailed, NavigationFailed, PageGone, PageUnresponsive
+from bridge.errors import BridgeError, CommandFailed, NavigationFailed, PageAsleep, PageGone, PageUnresponsive
 from bridge.page.discovery import Discovery
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.frames import FrameId, Realm
@@ -146,6 +147,7 @@ class Page(PageState):
             PageUnresponsive: its main thread did not answer, or its listener does not end.
             CommandFailed: Chromium refused; `why_no_tools` tells which pages are not to be asked.
         """
+        await self.wait_awake()
         while True:
             await self.wait_changed(lambda: self.document is not None)
             main = self.document
@@ -181,7 +183,7 @@ class Page(PageState):
             NavigationFailed: the browser could not go there.
             PageGone: closed or crashed meanwhile.
         """
-        await self.wait_attached()
+        await self._wait_movable()
         moves, documents = self._frames.moves, self._frames.documents
         departure = await self._session.run(navigate(url))
         self._revive()
@@ -213,10 +215,15 @@ class Page(PageState):
         await self._move(page.navigate_to_history_entry(entries[there]), lambda: self._frames.moves > moves)
 
     async def _move(self, command: Generator[Any, Any, Any], has_moved: Callable[[], bool]) -> None:
-        await self.wait_attached()
+        await self._wait_movable()
         await self._session.run(command)
         self._revive()
         await self.wait_changed(lambda: has_moved() and self.realm is not None)
+
+    async def _wait_movable(self) -> None:
+        """Block until what happens on the way is seen. A page that sleeps wakes on the way, and is seen from there."""
+        with suppress(PageAsleep):
+            await self.wait_awake()
 
     def _revive(self) -> None:
         """A crashed page's way back has begun; Chromium tells us of it a moment later."""

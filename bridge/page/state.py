@@ -8,8 +8,9 @@ from typing import NewType, Protocol
 
 import trio
 
+from bridge import limits
 from bridge.browser.targets import TargetView
-from bridge.errors import CommandFailed, PageCrashed, PageGone
+from bridge.errors import CommandFailed, PageAsleep, PageCrashed, PageGone
 from bridge.page.discovery import Discovery, is_wanted, why_undiscoverable
 from bridge.page.document import Document
 from bridge.page.frames import Change, FrameId, FrameTable, Realm, RealmBegan, RealmLeft
@@ -53,6 +54,7 @@ class PageState:
         self.target_id = view.target_id
         self.title = view.title
         self.stage = Stage.ATTACHING
+        self._came = trio.current_time()
         self._session = session
         self._observer = observer
         self._settings = settings
@@ -60,7 +62,6 @@ class PageState:
         self._frame_handles: dict[FrameId, str] = {}
         self._frames_named = 0
         self._documents: dict[FrameId, Document] = {}
-        self._loads = 0
         self._kit = f"k_{secrets.token_hex(16)}"
         self._changed = trio.Event()
         self._arrivals, self._arrived = trio.open_memory_channel[Document | Session | Realm](inf)
@@ -108,6 +109,11 @@ class PageState:
             case _:
                 return None
 
+    @property
+    def is_asleep(self) -> bool:
+        """Nothing in it has answered since it came. A tab that the browser has discarded has no process that could."""
+        return self.stage is Stage.ATTACHING and trio.current_time() >= self._came + limits.PAGE_ANSWER_SECONDS
+
     # What happens to it
 
     def _listen(self, session: Session) -> None:
@@ -118,7 +124,6 @@ class PageState:
             case page.FrameStartedLoading() if event.frame_id == self._frames.main_frame:
                 self._signal(Signal.STARTED_LOADING)
             case page.FrameStoppedLoading() if event.frame_id == self._frames.main_frame:
-                self._loads += 1
                 self._signal(Signal.STOPPED_LOADING)
             case inspector.TargetCrashed() if session is self._session:
                 self._signal(Signal.CRASHED)
@@ -233,6 +238,18 @@ class PageState:
         """Block until the shim is installed: what is sent earlier could be lost from sight."""
         await self.wait_changed(lambda: self.stage is not Stage.ATTACHING)
 
+    async def wait_awake(self) -> None:
+        """As `wait_attached`, but a page that sleeps is not waited for.
+
+        Raises:
+            PageAsleep: it sleeps.
+            PageGone: closed or crashed meanwhile.
+        """
+        with trio.move_on_at(self._came + limits.PAGE_ANSWER_SECONDS):
+            await self.wait_attached()
+            return
+        raise PageAsleep(self.handle)
+
     async def wait_asked(self) -> None:
         """Block until a page that has loaded was asked for its tools, whether it answered or not."""
         await self.wait_changed(
@@ -245,12 +262,14 @@ class PageState:
         )
 
     async def wait_loaded(self) -> None:
-        """Block until the page shows a document and does not load any more, or has loaded one meanwhile.
+        """Block until the page shows a document and does not load any more.
 
-        A page that always goes elsewhere is for moments only at rest.
+        Raises:
+            PageAsleep: it sleeps.
+            PageGone: closed or crashed meanwhile.
         """
-        loads = self._loads
-        await self.wait_changed(lambda: (self.stage is Stage.LIVE and self.realm is not None) or self._loads > loads)
+        await self.wait_awake()
+        await self.wait_changed(lambda: self.stage is Stage.LIVE and self.realm is not None)
 
     async def wait_step(self, step: object) -> None:
         """Block until the page is not at this `step` any more; the last one is that it is closed."""

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -173,10 +174,16 @@ async def test_iframes_that_answer_before_their_page_are_known_without_being_ask
     agent: Agent, bridge: Bridge, site: Site
 ):
     site.page("/early", naming("early"))
-    slow = '<script src="/slow.js"></script>'
-    handle = await open_page(agent, site.page("/late", f"{framed(early='/early')}{slow}{naming('late')}"))
+    url = site.page("/late", f"{framed(early='/early')}<script src='/slow.js'></script>{naming('late')}")
+    handle = await open_page(agent, site.page("/calm", naming("calm")))
+    page = await page_of(bridge, handle)
+    gate = site.gates["/slow.js"] = threading.Event()
+    await page.navigate(url)
+    await page.wait_changed(lambda: any(one.frame and one.asked for one in page._documents.values()))
+    assert bridge.registry.find(handle) is None
+    gate.set()
 
-    await wait_frames(bridge, await page_of(bridge, handle), "late", "early")
+    await wait_frames(bridge, page, "late", "early")
 
     described = read(await agent.list_pages())["pages"]
     [groups] = [page["groups"] for page in described if page["page"] == handle]

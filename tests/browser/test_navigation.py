@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import trio
 
+from bridge import limits
 from bridge.browser.browser import AttachOptions
+from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.page.session import Page
@@ -276,6 +278,45 @@ async def test_a_frozen_page_answers_as_before(agent: Agent, bridge: Bridge, sit
 
 def set_lifecycle_state(state: str):
     yield {"method": "Page.setWebLifecycleState", "params": {"state": state}}
+
+
+DISCARD = """(async () => {
+  const { DetailsProvider } = await import('chrome://discards/discards.mojom-webui.js');
+  const details = DetailsProvider.getRemote();
+  const { infos } = await details.getTabDiscardsInfo();
+  await details.discardById(infos.find(info => info.tabUrl === '%s').id, 0);
+})()"""
+"""What the button of chrome://discards does."""
+
+
+async def test_a_page_that_the_browser_discards_is_another_one_that_sleeps_until_it_is_loaded_again(
+    site: Site, tmp_path: Path
+):
+    (tmp_path / "Local State").write_text('{"internal_only_uis_enabled": true}')
+    url = site.page("/sleepy", OLD)
+    with trio.fail_after(30):
+        async with open_bridge(LaunchOptions(profile=tmp_path)) as bridge:
+            agent = Agent(bridge)
+            handle = await open_page(agent, url)
+            await list_tools(agent, handle)
+            desk = await page_of(bridge, await open_page(agent, "about:blank"))
+            await desk.navigate("chrome://discards/")
+            arrived = (await bridge.wait_pages())._arrived
+
+            await run_script(desk, DISCARD % url)
+            await arrived.wait()
+
+            [asleep] = [page for page in await bridge.wait_pages() if page.url == url]
+            assert facts(await call(agent, handle, "old")) == ("page_gone", "rejected", False)
+            # As if we had met it some time ago.
+            asleep._came -= limits.PAGE_ANSWER_SECONDS
+            assert (await describe(agent, asleep.handle))["tools"] == 0
+            assert facts(await call(agent, asleep.handle, "old")) == ("timed_out", "rejected", False)
+            offers = {offer["page"]: offer for offer in read(await agent.list_page_tools(None, None, None))["pages"]}
+            assert "put the tab to sleep" in offers[asleep.handle]["problems"][0]
+            assert offers[desk.handle]["problems"][0].startswith("No tools: ")
+            assert tools_in(read(await agent.navigate_page(asleep.handle, None, "reload"))) == ["old"]
+            assert (await call(agent, asleep.handle, "old")).text == "old"
 
 
 def refused_address() -> str:

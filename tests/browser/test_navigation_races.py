@@ -57,6 +57,9 @@ class Wire:
         self._hears.set()
         self._held = ""
         self._meanwhile: Callable[[], Awaitable[object]] | None = None
+        self._kept_word: bytes | None = None
+        self._kept = b""
+        self.has_kept = trio.Event()
         self.handles = 0
         connection._transport = cast("Any", self)
 
@@ -70,6 +73,13 @@ class Wire:
         if deaf:
             self._hears = trio.Event()
 
+    def keep(self, method: str) -> None:
+        """Keep the next command of that name until `let_go`; what comes after it overtakes it."""
+        self._kept_word = method.encode()
+
+    async def let_go(self) -> None:
+        await self._transport.send(self._kept)
+
     async def receive(self) -> bytes | bytearray | str:
         message = await self._transport.receive()
         self.handles += '"objectId"' in (message if isinstance(message, str) else message.decode())
@@ -77,6 +87,10 @@ class Wire:
         return message
 
     async def send(self, message: bytes) -> None:
+        if self._kept_word is not None and self._kept_word in message:
+            self._kept_word, self._kept = None, message
+            self.has_kept.set()
+            return
         meanwhile = self._meanwhile
         if meanwhile is not None and self._held.encode() in message:
             self._meanwhile = None
@@ -133,6 +147,55 @@ async def test_a_page_that_reloads_all_the_time_is_listed_and_leaves_nothing_beh
     ran = await run_script(await page_of(bridge, handle), "+(localStorage.ticks ?? 0)")
     assert isinstance(ran, int)
     assert ticked <= ran <= ticked + lost
+
+
+async def test_a_page_that_is_held_while_its_popup_is_attached_is_not_taken_for_empty(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    """Chromium runs no listener of a page meanwhile, and says nothing of it."""
+    handle = await open_page(agent, site.page("/opener", TICK))
+    page = await page_of(bridge, handle)
+    await list_tools(agent, handle)
+    wire = Wire(await connection_of(bridge))
+    wire.keep("Runtime.runIfWaitingForDebugger")
+    listings: list[dict[str, Any]] = []
+
+    async def list_meanwhile() -> None:
+        listings.append(await list_tools(agent, handle))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(run_script, page, "open('') !== null")
+        await wire.has_kept.wait()
+        nursery.start_soon(list_meanwhile)
+        await wait_all_tasks_blocked(0.05)
+        assert listings == []
+        await wire.let_go()
+
+    assert names(listings[0]) == ["tick"]
+
+
+async def test_a_reload_while_answers_are_waited_for_leads_to_those_of_the_next_document(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    never = """<script>addEventListener('devtoolstooldiscovery', event => {
+      event.respondWith(new Promise(() => {})); fetch('/dispatched') })</script>"""
+    handle = await open_page(agent, site.page("/promising", never))
+    page = await page_of(bridge, handle)
+    await wait_all_tasks_blocked(0.05)
+    dispatched = site.asked["/dispatched"]
+    site.page("/promising", TICK)
+    listings: list[dict[str, Any]] = []
+
+    async def list_meanwhile() -> None:
+        listings.append(await list_tools(agent, handle))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(list_meanwhile)
+        await site.wait_asked("/dispatched", dispatched + 1)
+        assert listings == []
+        await page.reload()
+
+    assert names(listings[0]) == ["tick"]
 
 
 async def test_a_document_that_left_half_read_leaves_no_task(agent: Agent, bridge: Bridge, site: Site):

@@ -11,7 +11,7 @@
  */
 async function readRegistered(natives, source, bounds, room, registrations) {
   const registered = registrations.count();
-  const tools = await listRegistered(natives, source);
+  const tools = await registrations.list(source);
   const description = 'Registered with document.modelContext. Annotations are claims of the page.';
   const given = { __proto__: null, name: 'WebMCP', description, tools };
   const read = (/** @type {unknown} */ tool) => 

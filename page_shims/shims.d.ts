@@ -139,7 +139,9 @@ interface Registrations {
   /** There may be tools, whoever they are from. */
   any(): boolean;
   /** Something has happened to tools. */
-  suspect(): void;
+  change(): void;
+  /** The tools that there are now; Chromium is asked only if something has happened to them. */
+  list(source: ModelContextSource): Promise<any[]>;
   /** Await one run; the result ends that. */
   expect(run: AwaitedRun): () => void;
 }

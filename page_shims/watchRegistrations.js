@@ -10,9 +10,11 @@
  */
 function watchRegistrations(natives, cover) {
   const watched = cover !== null && natives.modelContextPrototype !== undefined;
-  let suspected = false;
   let count = 0;
+  let changes = 0;
   let calls = 0;
+  /** @type {{__proto__: null, changes: number, tools: any[]} | null} */
+  let latest = null;
   /** @type {Record<string, true>} */
   const names = { __proto__: /** @type {any} */ (null) };
   /** @type {Record<string, AwaitedRun>} */
@@ -29,40 +31,35 @@ function watchRegistrations(natives, cover) {
     }
     return null;
   };
-  /** @param {any} tool as a script gave it; each property is read when Chromium reads it, and once */
-  const stand = (tool) => {
-    const serial = ++count;
-    /** @type {unknown} */
-    let name;
-    const get = (/** @type {unknown} */ _, /** @type {string} */ key) => {
-      const value = tool[key];
-      if (key === 'name') {
-        name = value;
-        if (typeof value === 'string') names[value] = true;
-      }
-      if (key !== 'execute' || typeof value !== 'function') return value;
-      return (/** @type {unknown[]} */ ...given) => {
-        const run = claim(name, given[0]);
-        const execute = () => natives.apply(value, undefined, given);
-        return run === null ? execute() : run.begin(serial, execute);
-      };
-    };
-    return new natives.Proxy({ __proto__: null }, { __proto__: null, get });
-  };
   if (watched) {
     cover(natives.modelContextPrototype, 'registerTool', (target, self, given) => {
-      const tool = given[0];
-      if (tool !== null && typeof tool === 'object') given[0] = stand(tool);
+      if (given[0] !== null && typeof given[0] === 'object') {
+        const serial = ++count;
+        changes++;
+        const onName = (/** @type {string} */ name) => {
+          names[name] = true;
+        };
+        given[0] = wrapTool(natives, given[0], onName, (name, input, execute) => {
+          const run = claim(name, input);
+          return run === null ? execute() : run.begin(serial, execute);
+        });
+      }
       return natives.apply(target, self, given);
     });
   }
   return {
-    count: () => count,
     watched,
+    count: () => count,
     has: (name) => names[name] === true,
-    any: () => !watched || suspected || count > 0 || findForm(natives, null) !== null,
-    suspect() {
-      suspected = true;
+    any: () => !watched || changes > 0 || findForm(natives, null) !== null,
+    change() {
+      changes++;
+    },
+    async list(source) {
+      if (latest !== null && watched && source.native && latest.changes === changes) return latest.tools;
+      const asked = { __proto__: null, changes, tools: await listRegistered(natives, source) };
+      latest = asked;
+      return asked.tools;
     },
     expect(run) {
       const call = ++calls;

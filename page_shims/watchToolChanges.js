@@ -39,7 +39,7 @@ function watchToolChanges(natives, present, registrations, news) {
     if (watched?.context === source.context) return;
     watched = source;
     const onChange = () => {
-      registrations.suspect();
+      registrations.change();
       const round = present();
       if (waiting || round === null || watched !== source) return;
       waiting = true;

@@ -114,6 +114,7 @@ KIT_PARTS: Final = (
     "watchListeners",
     "watchRegistrations",
     "watchToolChanges",
+    "wrapTool",
     "writeJson",
     "writeMarker",
     "writeString",

@@ -1,6 +1,7 @@
 """One Chromium for the whole run; each test attaches anew, has its own tabs, and leaves none behind."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 import trio
@@ -9,7 +10,7 @@ from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import PageSettings
-from tests.browsers import run_chromium
+from tests.browsers import RunningBrowser, run_chromium
 from tests.sites import Site, serve_site
 
 
@@ -20,15 +21,28 @@ def chromium() -> Iterator[str]:
         yield browser.websocket
 
 
+@pytest.fixture(scope="session")
+def running_webmcp_chromium() -> Iterator[Callable[[], RunningBrowser]]:
+    """Gives the one that runs, and starts another where that has ended."""
+    with ExitStack() as stack:
+        started: list[RunningBrowser] = []
+
+        def give() -> RunningBrowser:
+            if not started or started[-1].process.poll() is not None:
+                started.append(stack.enter_context(run_chromium("about:blank", "--enable-features=WebMCP")))
+            return started[-1]
+
+        yield give
+
+
 @pytest.fixture
-def webmcp_chromium() -> Iterator[str]:
+def webmcp_chromium(running_webmcp_chromium: Callable[[], RunningBrowser]) -> str:
     """Another one, whose pages have `document.modelContext`.
 
-    Each test has its own: with that feature on, Chromium 156 ends as a whole where a document that is left for
-    another site is asked for its tools, and no test is to pay for another one's navigation.
+    With that feature on, Chromium 156 ends as a whole where a document that is left is asked for its tools at the
+    wrong moment. No test is to pay for another one's navigation.
     """
-    with run_chromium("about:blank", "--enable-features=WebMCP") as browser:
-        yield browser.websocket
+    return running_webmcp_chromium().websocket
 
 
 @pytest.fixture(scope="session")

@@ -157,51 +157,48 @@ async def test_tools_of_frames_are_listed_where_they_are(agent: Agent, framed_ag
 # What a call gives
 
 
-@pytest.mark.parametrize(
-    ("expression", "text"),
-    [
-        ("undefined", "The tool ran and returned no value (undefined)."),
-        ("''", ""),
-        ("'plain'", "plain"),
-        ("'{\"a\":1}'", '{"a":1}'),
-        ("null", "null"),
-        ("'\\ud83d'", "\ufffd"),
-        ("new Map([[1, 2]])", '{"[Map]":[[1,2]]}'),
-        ("({big: 1n, nan: NaN})", '{"big":"[bigint 1]","nan":"[NaN]"}'),
-        # Chromium's own way of handing this out ends the renderer.
-        ("Symbol('x')", '"[symbol x]"'),
-        ("(() => { const o = {}; o.self = o; return o })()", '{"self":"[circular]"}'),
-        ("new Promise(done => setTimeout(done, 5, [1]))", "[1]"),
-        ("({content: [{type: 'text', text: 'one'}, {type: 'text', text: 'two'}]})", "one\ntwo"),
-        ("({content: [{type: 'image', data: 'eA=='}]})", '{"content":[{"type":"image","data":"eA=="}]}'),
-    ],
-)
-async def test_results_are_read_as_they_are(agent: Agent, site: Site, expression: str, text: str):
-    page = await open_page(agent, site.page("/results", registering(tool("give", f"() => {expression}"))))
-
-    answer = await call(agent, page, "give")
-
-    assert (answer.text, answer.is_error) == (text, False)
+RESULTS = {
+    "undefined": "The tool ran and returned no value (undefined).",
+    "''": "",
+    "'plain'": "plain",
+    "'{\"a\":1}'": '{"a":1}',
+    "null": "null",
+    "'\\ud83d'": "\ufffd",
+    "new Map([[1, 2]])": '{"[Map]":[[1,2]]}',
+    "({big: 1n, nan: NaN})": '{"big":"[bigint 1]","nan":"[NaN]"}',
+    # Chromium's own way of handing this out ends the renderer.
+    "Symbol('x')": '"[symbol x]"',
+    "(() => { const o = {}; o.self = o; return o })()": '{"self":"[circular]"}',
+    "new Promise(done => setTimeout(done, 5, [1]))": "[1]",
+    "({content: [{type: 'text', text: 'one'}, {type: 'text', text: 'two'}]})": "one\ntwo",
+    "({content: [{type: 'image', data: 'eA=='}]})": '{"content":[{"type":"image","data":"eA=="}]}',
+}
 
 
-@pytest.mark.parametrize(
-    ("execute", "text"),
-    [
-        ("() => { throw new TypeError('no cart') }", "Tool 'fail' ran and threw TypeError: no cart"),
-        ("async () => { throw 'plain' }", "Tool 'fail' ran and threw plain"),
-        (
-            "() => ({content: [{type: 'text', text: 'no stock'}], isError: true})",
-            "Tool 'fail' ran and says that it failed: no stock",
-        ),
-    ],
-)
-async def test_failures_keep_the_words_of_the_page(agent: Agent, site: Site, execute: str, text: str):
-    page = await open_page(agent, site.page("/fails", registering(tool("fail", execute))))
+async def test_results_are_read_as_they_are(agent: Agent, site: Site):
+    tools = [tool(f"give{number}", f"() => {expression}") for number, expression in enumerate(RESULTS)]
+    page = await open_page(agent, site.page("/results", registering(*tools)))
 
-    answer = await call(agent, page, "fail")
+    answers = [await call(agent, page, f"give{number}") for number in range(len(RESULTS))]
 
-    assert facts(answer) == ("tool_threw", "failed", True)
-    assert answer.text == text
+    assert {answer.is_error for answer in answers} == {False}
+    assert dict(zip(RESULTS, [answer.text for answer in answers], strict=True)) == RESULTS
+
+
+async def test_failures_keep_the_words_of_the_page(agent: Agent, site: Site):
+    throws = tool("throws", "() => { throw new TypeError('no cart') }")
+    rejects = tool("rejects", "async () => { throw 'plain' }")
+    says = tool("says", "() => ({content: [{type: 'text', text: 'no stock'}], isError: true})")
+    page = await open_page(agent, site.page("/fails", registering(throws, rejects, says)))
+
+    answers = [await call(agent, page, name) for name in ("throws", "rejects", "says")]
+
+    assert {facts(answer) for answer in answers} == {("tool_threw", "failed", True)}
+    assert [answer.text for answer in answers] == [
+        "Tool 'throws' ran and threw TypeError: no cart",
+        "Tool 'rejects' ran and threw plain",
+        "Tool 'says' ran and says that it failed: no stock",
+    ]
 
 
 async def test_the_tool_gets_the_arguments_and_a_signal_and_those_that_do_not_fit_never_reach_it(

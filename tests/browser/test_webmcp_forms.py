@@ -52,6 +52,18 @@ async def test_a_form_that_submits_itself_gives_what_its_page_answers(agent: Age
     assert (await call(agent, page, "search", {"q": "shoes"})).text == '{"found":"shoes"}'
 
 
+async def test_a_form_that_takes_the_page_elsewhere_has_run(agent: Agent, bridge: Bridge, site: Site):
+    target = site.page("/found", "<p>found")
+    leaving = FORM.format(name="search", more="toolautosubmit action=/found")
+    handle = await open_page(agent, site.page("/leaving", leaving))
+    page = await page_of(bridge, handle)
+
+    answer = await call(agent, handle, "search", {"q": "shoes"})
+    await page.wait_changed(lambda: page.url == f"{target}?q=shoes")
+
+    assert not answer.is_error or facts(answer) == ("navigated_during_call", "unknown", True)
+
+
 async def test_what_a_form_refuses_is_a_failure(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/refusing", FORM.format(name="search", more="")))
 

@@ -113,6 +113,17 @@ async def test_a_tool_that_was_replaced_since_it_was_listed_does_not_run(agent: 
     assert await evaluate(await page_of(bridge, handle), "ran") == []
 
 
+async def test_a_tool_that_was_unregistered_since_it_was_listed_is_stale(agent: Agent, bridge: Bridge, site: Site):
+    handle = await open_page(agent, site.page("/gone", registering(tool("act", "() => ran.push(1)"))))
+    await list_tools(agent, handle)
+    await evaluate(await page_of(bridge, handle), "last.abort()")
+
+    answer = await call(agent, handle, "act")
+
+    assert facts(answer) == ("tool_stale", "rejected", False)
+    assert "'act' is gone" in answer.text
+
+
 async def test_a_tool_whose_claims_changed_does_not_run(agent: Agent, bridge: Bridge, site: Site):
     handle = await open_page(agent, site.page("/claims", registering(claiming("act", "{readOnlyHint: true}"))))
     await list_tools(agent, handle)
@@ -230,7 +241,7 @@ async def test_a_page_that_leaves_while_the_call_is_on_its_way(
     target_url = other_site.page("/act", registering(ACT))
     handle = await open_page(agent, site.page("/act", registering(ACT)))
     page = await page_of(bridge, handle)
-    for _ in range(10):
+    for _ in range(5):
         await page.navigate(site.origin + "/act")
         await list_tools(agent, handle)
         async with trio.open_nursery() as nursery:

@@ -16,7 +16,7 @@ import click
 from bridge import limits
 from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
 from bridge.serve.printable import printable
-from bridge.settings import AgentSettings, FramePolicy, PageSettings, SchemaProfile
+from bridge.settings import AgentSettings, DialogPolicy, FramePolicy, PageSettings, SchemaProfile
 from bridge.tools.origins import read_origin
 
 if TYPE_CHECKING:
@@ -135,6 +135,12 @@ _PAGE_OPTIONS: Final = (
         default=PageSettings.frames,
         help="Also look for tools in iframes: those of the page's own origin, or all. Without it, in none.",
     ),
+    click.option(
+        "--dialogs",
+        type=click.Choice(get_args(DialogPolicy)),
+        default=PageSettings.dialogs,
+        help="What to do when a tool opens a confirm or prompt: ask the agent, or answer it. Alerts are accepted.",
+    ),
     click.option("--allow-file", is_flag=True, help="Also open file: addresses, and look for tools there."),
 )
 
@@ -167,8 +173,8 @@ def _with_pages(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say how pages are looked at; it gets what they say as `pages`."""
 
     @functools.wraps(command)
-    def run(*, frames: FramePolicy, allow_file: bool, **words: Any) -> None:  # noqa: ANN401  # as above
-        command(pages=PageSettings(frames=frames, allow_file=allow_file), **words)
+    def run(*, frames: FramePolicy, dialogs: DialogPolicy, allow_file: bool, **words: Any) -> None:  # noqa: ANN401  # as above
+        command(pages=PageSettings(frames=frames, dialogs=dialogs, allow_file=allow_file), **words)
 
     for option in reversed(_PAGE_OPTIONS):
         run = option(run)

@@ -6,6 +6,7 @@ reads; `dispatched` says whether page code may have run. A call ends in one outc
 dispatched, and its answer is lost).
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -140,6 +141,43 @@ class PageAsleep(PageUnresponsive):
         )
 
 
+class PageStuck(PageUnresponsive):
+    """A run was stopped in the page, even by force, and its scripts answer nothing since."""
+
+    def __init__(self, page: str) -> None:
+        BridgeError.__init__(
+            self,
+            f"Page {page} answers nothing since a tool was stopped in it: something holds its scripts. "
+            "Close it with close_page, and open its address anew.",
+        )
+
+
+class DialogOpen(BridgeError):
+    """The page shows a dialog, and none of its scripts runs until that is answered."""
+
+    code = "dialog_open"
+
+    def __init__(self, page: str, kind: str, message: str, *, dispatched: bool) -> None:
+        says = f" that says {json.dumps(message, ensure_ascii=False)}" if message else ""
+        held = "The tool waits for it" if dispatched else "Nothing else runs there until then"
+        also = ", which then returns what became of the tool" if dispatched else ""
+        super().__init__(f"Page {page} shows a dialog ({kind}){says}. {held}: answer it with handle_dialog{also}.")
+        self.dialog = {"type": kind, "message": message}
+        self.dispatched = dispatched
+
+    def facts(self) -> dict[str, Any]:
+        return {"dialog": self.dialog}
+
+
+class NoDialog(BridgeError):
+    """There is no dialog to answer."""
+
+    code = "no_dialog"
+
+    def __init__(self, page: str) -> None:
+        super().__init__(f"Page {page} shows no dialog. It may have been answered already; list_pages shows open ones.")
+
+
 # Calls: nothing ran
 
 
@@ -167,6 +205,12 @@ class SchemaUnusable(CallRejected):
     code = "schema_unusable"
 
 
+class Busy(CallRejected):
+    """Too many calls are in flight."""
+
+    code = "busy"
+
+
 @dataclass(frozen=True)
 class ArgumentFault:
     """One place where arguments do not fit: a JSON Pointer and what was expected there."""
@@ -190,16 +234,16 @@ class ArgumentsInvalid(CallRejected):
 
 
 class CallTimedOut(BridgeError):
-    """The deadline passed. Where page code ran, it may be running still."""
+    """The deadline passed.
+
+    Args:
+        what: names what did not end, such as `Tool 'add' of page p1`.
+        advice: what became of it, and what to do next.
+    """
 
     code = "timed_out"
 
-    def __init__(self, what: str, seconds: float, *, dispatched: bool) -> None:
-        advice = (
-            "It may have done its work, or be at it still: look at the page before you call again."
-            if dispatched
-            else "Nothing ran; try again, or give it more time."
-        )
+    def __init__(self, what: str, seconds: float, advice: str, *, dispatched: bool) -> None:
         super().__init__(f"{what} did not end within {seconds:g} s. {advice}")
         self.seconds = seconds
         self.dispatched = dispatched

@@ -37,6 +37,21 @@ PAGE_ANSWER_SECONDS: Final = 5.0
 """How long a page's main thread may be busy before we say that it does not answer."""
 LAST_WORD_SECONDS: Final = 1.0
 """How long Chromium may take to say, after a navigation, what became of a call in the document that left."""
+GRACE_SECONDS: Final = 0.25
+"""How long a tool that was told to stop has to end by itself."""
+PROBE_SECONDS: Final = 0.15
+"""How long a document may take to answer before the script that holds it is ended; and after that, each time."""
+FORCE_TRIES: Final = 3
+STOP_SECONDS: Final = GRACE_SECONDS + (FORCE_TRIES + 1) * PROBE_SECONDS
+"""How long after its deadline a call may end."""
+PROGRESS_SECONDS: Final = 0.1
+"""A tool's reports of progress are read no more often than this."""
+HEARTBEAT_SECONDS: Final = 15.0
+"""A client that wants progress hears at least this often of a call that runs."""
+DIALOGS_TOLD: Final = 10
+"""Dialogs that were answered for a page since an agent was told last."""
+DIALOG_CHARS: Final = 1000
+"""Of one message."""
 ASKED_SECONDS: Final = 1.0
 """How long a list of pages waits for those that have just loaded to say which tools they have."""
 LOAD_SECONDS: Final = 10.0
@@ -70,6 +85,10 @@ EXPORT_REFERENCE_CHARS: Final = 32 * 1024
 # calls
 CALL_SECONDS: Final = 30.0
 CALL_SECONDS_MAX: Final = 600.0
+CALLS_PER_PAGE: Final = 8
+"""In flight: they run, or wait for their turn."""
+CALLS: Final = 64
+"""In flight on all pages."""
 NUMBER_CHARS: Final = 309
 """Digits of the largest integer that is a number in JavaScript."""
 ARGUMENT_BYTES: Final = 256 * 1024

@@ -6,6 +6,9 @@ from typing import Literal
 FramePolicy = Literal["none", "same-origin", "all"]
 """Which iframes may offer tools beside their page."""
 
+DialogPolicy = Literal["ask", "accept", "dismiss"]
+"""What becomes of a confirm or prompt that a call causes: the agent is asked, or it is answered at once."""
+
 SchemaProfile = Literal["standard", "strict"]
 """In which form agents get input schemas; `strict` is for the pickiest APIs."""
 
@@ -17,6 +20,7 @@ class PageSettings:
     frames: FramePolicy = "none"
     allow_file: bool = False
     """Look for tools on file: pages too; each file is an origin of its own."""
+    dialogs: DialogPolicy = "ask"
 
     @property
     def schemes(self) -> tuple[str, ...]:

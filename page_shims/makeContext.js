@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Make what a tool gets beside its arguments, as devtools-tools.d.ts promises it.
+ * Make what a tool gets beside its arguments where a script of the page runs it: a signal that never fires, and nobody
+ * who hears of progress.
  * Runs: main world. Touches no page global.
  * @param {Natives} natives
  * @returns {ToolContext}

@@ -10,6 +10,7 @@
 function makeKit(natives, early) {
   const news = makeNews(natives);
   const beginDtmcp = makeDtmcp(natives);
+  const runs = makeRuns(natives);
   /** @type {Round | null} */
   let round = null;
   // A page that runs already may hold on to the functions that covering replaces: there, a listener may be.
@@ -41,10 +42,18 @@ function makeKit(natives, early) {
       case 'call': {
         const tool = round !== null && words[1] === round.number ? round.captured[words[2]]?.[words[3]] : undefined;
         if (tool === undefined) return { __proto__: null, how: 'stale', kind: 'none', text: '' };
-        if ('source' in tool) return runRegistered(natives, tool, words[4], words[5], registrations);
-        const given = () => [natives.parse(words[4]), makeContext(natives)];
-        return runTool(natives, () => natives.apply(tool.execute, tool.owner, given()), words[5]);
+        return runs.begin(words[6], (context) => {
+          if ('source' in tool) return runRegistered(natives, tool, words[4], words[5], registrations, context);
+          const given = () => [natives.parse(words[4]), context];
+          return runTool(natives, () => natives.apply(tool.execute, tool.owner, given()), words[5]);
+        });
       }
+      case 'abort':
+        return runs.abort(words[1], words[2], words[3]);
+      case 'drop':
+        return runs.drop(words[1]);
+      case 'progress':
+        return runs.progress(words[1]);
       default:
         return null;
     }

@@ -24,6 +24,8 @@ function makeNews(natives) {
       return new natives.Promise(
         /** @param {(word: string) => void} resolve */ (resolve) => {
           if (waiting === '') {
+            // Who waited before has left.
+            if (wake !== null) wake('');
             wake = resolve;
           } else {
             resolve(waiting);

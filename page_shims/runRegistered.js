@@ -9,9 +9,10 @@
  * @param {string} argumentsText JSON of an object
  * @param {ValueBounds} bounds
  * @param {Registrations} registrations
+ * @param {ToolContext} context its signal goes on to the tool
  * @returns {Promise<Ending>}
  */
-function runRegistered(natives, tool, argumentsText, bounds, registrations) {
+function runRegistered(natives, tool, argumentsText, bounds, registrations, context) {
   /** @type {Ending} */
   const stale = { __proto__: null, how: 'stale', kind: 'none', text: '' };
   const { source } = tool;
@@ -41,7 +42,8 @@ function runRegistered(natives, tool, argumentsText, bounds, registrations) {
     let ending;
     try {
       const input = source.native ? given : argumentsText;
-      ending = await describeAnswer(natives, await natives.apply(source.executeTool, source.context, [entry, input]), bounds);
+      const options = { __proto__: null, signal: context.signal };
+      ending = await describeAnswer(natives, await natives.apply(source.executeTool, source.context, [entry, input, options]), bounds);
     } catch (thrown) {
       ending = describeThrown(natives, thrown);
     }

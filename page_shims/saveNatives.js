@@ -24,6 +24,8 @@ function saveNatives() {
     removeEventListener: EventTarget.prototype.removeEventListener,
     dispatchEvent: EventTarget.prototype.dispatchEvent,
     AbortController,
+    abort: AbortController.prototype.abort,
+    DOMException,
     signalOf: Reflect.getOwnPropertyDescriptor(AbortController.prototype, 'signal')?.get,
     CustomEvent,
     EventTarget,

@@ -155,6 +155,34 @@ interface AwaitedRun {
   begin(serial: number, execute: () => unknown): Promise<void>;
 }
 
+/** What a tool says of how far it is. */
+interface ProgressReport {
+  __proto__: null;
+  done: number;
+  total: number | null;
+  message: string | null;
+}
+
+/** A tool that runs, as the bridge sees it. */
+interface StartedRun {
+  __proto__: null;
+  controller: AbortController;
+  context: ToolContext;
+  /** Give the bridge its answer. */
+  end(ending: Ending): void;
+  /** The next report that nobody has read yet; null once it has ended. */
+  progress(): Promise<ProgressReport | null>;
+}
+
+interface Runs {
+  begin(number: number, start: (context: ToolContext) => Promise<Ending>): Promise<Ending>;
+  /** Fire its signal, with a DOMException of that name. */
+  abort(number: number, name: string, words: string): void;
+  /** Answer the bridge now; what the tool does from here is nobody's concern. */
+  drop(number: number): void;
+  progress(number: number): Promise<ProgressReport | null> | null;
+}
+
 interface ListedGroup {
   __proto__: null;
   name: string;
@@ -181,7 +209,7 @@ interface Discovery {
 
 interface Ending {
   __proto__: null;
-  how: 'completed' | 'failed' | 'stale' | 'no such part';
+  how: 'completed' | 'failed' | 'stale' | 'no such part' | 'abandoned';
   kind: 'none' | 'string' | 'json' | 'error' | 'form';
   text: string;
   name?: string;

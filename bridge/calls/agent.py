@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 import trio
@@ -11,10 +12,21 @@ from bridge.calls.answers import Answer, answer_error, answer_json
 from bridge.calls.bridge import Bridge, wait_loaded
 from bridge.calls.direct import DirectTools
 from bridge.calls.listing import Offer, cut_listing, name_tools, problems_of
-from bridge.calls.pipeline import Call, Progress, answer_within, present_tools, run_call, shape
-from bridge.errors import BridgeError, CallRejected, PageGone, PageUnresponsive, ToolNotFound, UsageError
+from bridge.calls.pipeline import Attempt, Call, answer_within, await_call, present_tools, run_call, shape
+from bridge.calls.progress import Send, open_progress
+from bridge.errors import (
+    ArgumentsInvalid,
+    BridgeError,
+    CallRejected,
+    DialogOpen,
+    PageGone,
+    PageUnresponsive,
+    ToolNotFound,
+    UsageError,
+)
 from bridge.page.pages import Pages
 from bridge.page.session import Page
+from bridge.page.values import read_pointer
 from bridge.settings import AgentSettings
 from bridge.tools.naming import Owned
 from bridge.tools.tool import PageTools
@@ -38,7 +50,7 @@ class Agent:
     async def list_pages(self) -> Answer:
         """Every open page, with what is known of its tools."""
 
-        async def operation(pages: Pages, _: Progress) -> Answer:
+        async def operation(pages: Pages, _: Attempt) -> Answer:
             await pages.refresh()
             with trio.move_on_after(limits.ASKED_SECONDS):
                 for page in pages:
@@ -51,7 +63,7 @@ class Agent:
     async def open_page(self, url: str) -> Answer:
         """Open a page, and say which tools it has."""
 
-        async def operation(pages: Pages, _: Progress) -> Answer:
+        async def operation(pages: Pages, _: Attempt) -> Answer:
             page = await pages.open(self._address(url))
             return answer_json(await self._arrive(pages, page))
 
@@ -60,7 +72,7 @@ class Agent:
     async def navigate_page(self, page: str, url: str | None, action: str | None) -> Answer:
         """Take a page somewhere, and say which tools it has there."""
 
-        async def operation(pages: Pages, _: Progress) -> Answer:
+        async def operation(pages: Pages, _: Attempt) -> Answer:
             found = pages.find(page)
             match url, action:
                 case str(), None:
@@ -80,7 +92,7 @@ class Agent:
     async def close_page(self, page: str) -> Answer:
         """Close a page, and say which are left."""
 
-        async def operation(pages: Pages, _: Progress) -> Answer:
+        async def operation(pages: Pages, _: Attempt) -> Answer:
             await pages.close(pages.find(page))
             self._shown.pop(page, None)
             return answer_json({"closed": page, "pages": [self._describe(left) for left in pages]})
@@ -90,7 +102,7 @@ class Agent:
     async def list_page_tools(self, page: str | None, group: str | None, cursor: str | None) -> Answer:
         """The tools of one page, or of every page, asked for now, with their schemas."""
 
-        async def operation(pages: Pages, _: Progress) -> Answer:
+        async def operation(pages: Pages, _: Attempt) -> Answer:
             asked = [pages.find(page)] if page is not None else list(pages)
             offers = [await self._offer(one, alone=page is not None) for one in asked]
             return answer_json(cut_listing(offers, group, cursor, self.settings.schema_profile))
@@ -102,35 +114,73 @@ class Agent:
         page: str,
         tool: str,
         arguments: object,
+        *,
         toolset: str | None = None,
         timeout_seconds: float | None = None,
-        *,
+        select: str = "",
         shown: PageTools | None = None,
+        send_progress: Send | None = None,
     ) -> Answer:
         """Run one tool of a page.
 
         Args:
+            select: a JSON Pointer to the part of its result that is wanted.
             shown: what the agent knows the tool from; what it was told last of the page if None.
+            send_progress: how to tell of its progress, where that is wanted.
         """
-        seconds = min(timeout_seconds or limits.CALL_SECONDS, limits.CALL_SECONDS_MAX)
 
-        async def operation(pages: Pages, progress: Progress) -> Answer:
+        async def operation(pages: Pages, attempt: Attempt) -> Answer:
             found = pages.find(page)
             call = Call(
                 page=found,
                 wanted=tool,
                 arguments=arguments,
                 toolset=toolset,
+                select=_read_select(select),
                 shown=shown or self._shown.get(page),
+                trusted_origins=self.settings.trusted_origins,
             )
             try:
-                return shape(self._bridge, await run_call(self._bridge, call, progress))
+                async with open_progress(send_progress) as progress:
+                    ending = await run_call(self._bridge, call, attempt, progress)
+                return shape(self._bridge, ending)
             except CallRejected as error:
                 return await self._reject(found, error)
 
-        return await self._answer(seconds, f"Tool {tool!r} of page {page}", operation)
+        answer = await self._answer(_seconds(timeout_seconds), f"Tool {tool!r} of page {page}", operation)
+        return self._with_dialogs(page, answer)
 
-    async def call_directly(self, name: str, arguments: object) -> Answer:
+    async def handle_dialog(
+        self,
+        page: str,
+        accept: bool,  # as MCP's own arguments
+        text: str | None,
+        *,
+        timeout_seconds: float | None = None,
+        send_progress: Send | None = None,
+    ) -> Answer:
+        """Answer the dialog that a page shows; the answer is the outcome of the tool that waited for it, if one did.
+
+        Args:
+            text: for a prompt; what that suggests if None.
+        """
+
+        async def operation(pages: Pages, attempt: Attempt) -> Answer:
+            found = pages.find(page)
+            if found.dialog is not None or found not in self._bridge.held:
+                await found.answer_dialog(accept=accept, text=text)
+            running = self._bridge.held.pop(found, None)
+            if running is None:
+                return answer_json(self._describe(found))
+            attempt.what = f"Tool {running.tool.name!r} of page {page}"
+            async with open_progress(send_progress) as progress:
+                ending = await await_call(self._bridge, found, running, attempt, progress)
+            return shape(self._bridge, ending)
+
+        answer = await self._answer(_seconds(timeout_seconds), f"The dialog of page {page}", operation)
+        return self._with_dialogs(page, answer)
+
+    async def call_directly(self, name: str, arguments: object, *, send_progress: Send | None = None) -> Answer:
         """Run a page tool under its name as a tool of its own. What counts is what a list of those showed for it."""
         found = self.direct.find(name) if self.direct is not None else None
         if found is None:
@@ -140,17 +190,26 @@ class Agent:
                     "every tool of a page."
                 )
             )
-        return await self.call_page_tool(found.tools.page, _wanted(found), arguments, shown=found.tools)
+        page = found.tools.page
+        return await self.call_page_tool(
+            page, _wanted(found), arguments, shown=found.tools, send_progress=send_progress
+        )
 
     async def _answer(
-        self, seconds: float, what: str, operation: Callable[[Pages, Progress], Awaitable[Answer]]
+        self, seconds: float, what: str, operation: Callable[[Pages, Attempt], Awaitable[Answer]]
     ) -> Answer:
-        async def with_pages(progress: Progress) -> Answer:
+        async def with_pages(attempt: Attempt) -> Answer:
             pages = await self._bridge.wait_pages()
-            progress.browser_is_up = True
-            return await operation(pages, progress)
+            attempt.browser_is_up = True
+            return await operation(pages, attempt)
 
         return await answer_within(seconds, what, with_pages)
+
+    def _with_dialogs(self, handle: str, answer: Answer) -> Answer:
+        """The answer of a call, with the dialogs that were answered for its page meanwhile."""
+        page = self._bridge.find_page(handle)
+        dialogs = page.take_answered_dialogs() if page is not None else []
+        return replace(answer, notes=(*answer.notes, answer_json({"dialogs": dialogs}).text)) if dialogs else answer
 
     def _describe(self, page: Page) -> dict[str, Any]:
         """One page in a line of a list; asks nothing of the page itself."""
@@ -160,9 +219,10 @@ class Agent:
             "title": page.title,
             "url": page.url,
             "origin": page.realm.origin if page.realm is not None else None,
-            "state": page.stage.value,
+            "state": page.state,
             "tools": len(list(tools)) if tools else 0,
             "groups": name_tools(tools, limits.NAMES_PER_GROUP) if tools else [],
+            **({"dialog": page.dialog.told()} if page.dialog is not None else {}),
         }
 
     async def _arrive(self, pages: Pages, page: Page) -> dict[str, Any]:
@@ -170,19 +230,25 @@ class Agent:
         await wait_loaded(page)
         try:
             tools = await present_tools(self._bridge, page, fresh=False)
-        except (PageGone, PageUnresponsive) as error:
+        except (DialogOpen, PageGone, PageUnresponsive) as error:
             return self._describe(page) | {"problems": [str(error)]}
         await pages.refresh()
         shown = self._shown.get(page.handle)
         if shown is None or shown.origin != tools.origin:
             self._shown[page.handle] = tools
-        return self._describe(page) | {"groups": name_tools(tools), "problems": list(problems_of(tools))}
+        dialogs = page.take_answered_dialogs()
+        return {
+            **self._describe(page),
+            "groups": name_tools(tools),
+            "problems": list(problems_of(tools)),
+            **({"dialogs": dialogs} if dialogs else {}),
+        }
 
     async def _offer(self, page: Page, *, alone: bool) -> Offer:
         """Ask one page anew, and remember that the agent was told. One bad page among many costs only itself."""
         try:
             tools = await present_tools(self._bridge, page, fresh=True)
-        except (PageGone, PageUnresponsive) as error:
+        except (DialogOpen, PageGone, PageUnresponsive) as error:
             if alone:
                 raise
             return Offer(page.handle, page.url, None, (str(error),))
@@ -215,6 +281,17 @@ def _wanted(found: Owned) -> str:
     name = found.tool.name
     alike = [tool for tool in found.tools if name in (tool.name, str(tool.id))]
     return name if len(alike) == 1 else str(found.tool.id)
+
+
+def _seconds(wanted: float | None) -> float:
+    return min(wanted or limits.CALL_SECONDS, limits.CALL_SECONDS_MAX)
+
+
+def _read_select(pointer: str) -> tuple[str, ...]:
+    try:
+        return read_pointer(pointer)
+    except ValueError as error:
+        raise ArgumentsInvalid(f"Cannot select that part: {error}. Mend it and call again; nothing ran.") from error
 
 
 def address(url: str, *, allow_file: bool = False) -> str:

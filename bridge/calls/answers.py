@@ -11,11 +11,16 @@ from bridge.errors import BridgeError
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer. `structured` says the same as `text`, or carries the facts of an error beside its sentence."""
+    """One answer. `structured` says the same as `text`, or carries the facts of an error beside its sentence.
+
+    Attributes:
+        notes: what there is to say besides a result, each apart from the text, which is the page's.
+    """
 
     text: str
     structured: Mapping[str, Any] | None = None
     is_error: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def answer_json(content: dict[str, Any]) -> Answer:

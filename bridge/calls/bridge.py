@@ -4,19 +4,21 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import trio
 
 from bridge import limits
 from bridge.browser.browser import AttachOptions, open_browser
 from bridge.browser.process import LaunchOptions
+from bridge.calls.order import Order
 from bridge.calls.results import Spill, open_spill
 from bridge.errors import BridgeError, BrowserGone, PageGone, PageUnresponsive, UsageError
 from bridge.page.pages import Pages, open_pages
 from bridge.page.session import Page
 from bridge.settings import PageSettings
 from bridge.tools.registry import Registry
-from bridge.tools.sources.page import PageSource
+from bridge.tools.sources.page import PageCall, PageSource
 from bridge.wire.nursery import open_background
 
 logger = logging.getLogger(__name__)
@@ -30,6 +32,9 @@ class Bridge:
         self.registry = Registry()
         self.source = PageSource(self.registry)
         self.spill = spill
+        self.order = Order()
+        self.held: WeakKeyDictionary[Page, PageCall] = WeakKeyDictionary()
+        """Calls that a dialog held when their agent was told so; whoever answers the dialog gets their outcome."""
         self._ready = trio.Event()
         self._pages: Pages | None = None
         self._failure: BridgeError | None = None
@@ -47,6 +52,10 @@ class Bridge:
             kind = UsageError if isinstance(self._failure, UsageError) else BrowserGone
             raise kind(str(self._failure)) from self._failure
         return self._pages
+
+    def find_page(self, handle: str) -> Page | None:
+        """The open page of that handle, or None."""
+        return next((page for page in self._pages or () if page.handle == handle), None)
 
     async def keep_browser(self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...]) -> None:
         """Own the browser from its start to its end."""

@@ -10,7 +10,7 @@ import trio
 from bridge import limits
 from bridge.settings import AgentSettings
 from bridge.tools.naming import Owned, Owner, name_tools, own
-from bridge.tools.origins import is_loopback
+from bridge.tools.origins import is_trusted
 from bridge.tools.registry import Registry
 from bridge.tools.tool import PageTools
 
@@ -35,20 +35,15 @@ def offer_directly(pages: Mapping[str, PageTools], settings: AgentSettings, kept
     trusted = [
         one
         for tools in pages.values()
-        if is_trusted(tools.origin, settings)
+        if is_trusted(tools.origin, settings.trusted_origins)
         for one in own(tools)
-        if is_trusted(one.tool.origin, settings)
+        if is_trusted(one.tool.origin, settings.trusted_origins)
     ]
     named = [(name, one) for name, one in name_tools(trusted, kept).items() if one.tool.schema is not None]
     left_out: dict[str, int] = {}
     for _, one in named[limits.DIRECT_TOOLS :]:
         left_out[one.tools.page] = left_out.get(one.tools.page, 0) + 1
     return Offering(MappingProxyType(dict(named[: limits.DIRECT_TOOLS])), MappingProxyType(left_out))
-
-
-def is_trusted(origin: str, settings: AgentSettings) -> bool:
-    """True for the origins of this machine, and for those that the user named."""
-    return origin in settings.trusted_origins or is_loopback(origin)
 
 
 class DirectTools:
@@ -91,7 +86,7 @@ class DirectTools:
         if not any(tools):
             return ()
         origins = {tools.origin} | {tool.origin for tool in tools}
-        foreign = sorted(origin for origin in origins if not is_trusted(origin, self._settings))
+        foreign = sorted(origin for origin in origins if not is_trusted(origin, self._settings.trusted_origins))
         notes = [
             f"Tools of {origin} are not offered as tools of their own, because it is neither loopback nor named with "
             "--trust-origin. Run them with call_page_tool."

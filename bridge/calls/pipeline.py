@@ -1,8 +1,11 @@
 """The way of a call: find → choose → check → run → shape. The only place that sets deadlines."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from math import inf
 from typing import TypeVar
 
 import trio
@@ -11,35 +14,53 @@ from bridge import limits
 from bridge.calls.answers import Answer, answer_error
 from bridge.calls.arguments import check_arguments, read_arguments
 from bridge.calls.bridge import Bridge, wait_loaded
+from bridge.calls.progress import Progress
 from bridge.calls.results import shorten
 from bridge.calls.scope import choose
 from bridge.errors import (
     BridgeError,
     BrowserStarting,
     CallTimedOut,
+    DialogOpen,
     ToolNotFound,
     ToolStale,
 )
 from bridge.page.document import DocumentEnded
 from bridge.page.invocation import Ending
+from bridge.page.run import Why
 from bridge.page.session import Page
-from bridge.tools.sources.page import no_tools
-from bridge.tools.tool import PageTools
+from bridge.tools.origins import is_trusted
+from bridge.tools.sources.page import PageCall, no_tools
+from bridge.tools.tool import PageTools, Tool
+from bridge.wire.nursery import open_background
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 
-@dataclass
-class Progress:
-    """How far a request came, for the words of its time-out."""
+class Attempt:
+    """How far a request came, and when its time is over."""
 
-    browser_is_up: bool = False
-    dispatched: bool = False
+    def __init__(self, scope: trio.CancelScope, what: str, seconds: float) -> None:
+        self.what = what
+        self.seconds = seconds
+        self.deadline = scope.deadline
+        self.browser_is_up = False
+        self.waits_for_turn = False
+        self._scope = scope
+
+    @contextmanager
+    def own_deadline(self) -> Generator[None]:
+        """For a block that ends in time by itself, and has more to do then than to leave."""
+        self._scope.deadline = inf
+        try:
+            yield
+        finally:
+            self._scope.deadline = self.deadline
 
 
-async def answer_within(seconds: float, what: str, operation: Callable[[Progress], Awaitable[Answer]]) -> Answer:
+async def answer_within(seconds: float, what: str, operation: Callable[[Attempt], Awaitable[Answer]]) -> Answer:
     """Run one operation to its one answer: its own, or one that says why there is none.
 
     Args:
@@ -52,21 +73,25 @@ async def answer_within(seconds: float, what: str, operation: Callable[[Progress
         return answer_error(error)
 
 
-async def run_within(seconds: float, what: str, operation: Callable[[Progress], Awaitable[T]]) -> T:
+async def run_within(seconds: float, what: str, operation: Callable[[Attempt], Awaitable[T]]) -> T:
     """Run one operation, and return what it returns.
 
     Raises:
         BridgeError: the operation's own, or one that says how far it was when its time was over.
     """
-    progress = Progress()
-    with trio.move_on_after(seconds):
-        return await operation(progress)
-    if not progress.browser_is_up:
+    scope = trio.CancelScope(deadline=trio.current_time() + seconds)
+    attempt = Attempt(scope, what, seconds)
+    with scope:
+        return await operation(attempt)
+    if not attempt.browser_is_up:
         raise BrowserStarting(
             f"The browser was not up within {seconds:g} s. Try again in a moment; `pagebridge doctor` says "
             "what is wrong if it stays so."
         )
-    raise CallTimedOut(what, seconds, dispatched=progress.dispatched)
+    advice = "Nothing ran; try again, or give it more time."
+    if attempt.waits_for_turn:
+        advice = "Nothing ran, because another call is still running in the page: wait for its answer, then try again."
+    raise CallTimedOut(what, seconds, advice, dispatched=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,17 +102,21 @@ class Call:
         wanted: the tool's name or id.
         arguments: an object, or JSON text that holds one.
         toolset: run only if the page's tools are exactly those of this token.
+        select: the path to the part of the result that is wanted.
+        shown: what the agent was told last of this page's tools.
+        trusted_origins: those whose word counts that a tool changes nothing.
     """
 
     page: Page
     wanted: str
     arguments: object
-    toolset: str | None
     shown: PageTools | None
-    """What the agent was told last of this page's tools."""
+    toolset: str | None = None
+    select: Sequence[str] = ()
+    trusted_origins: frozenset[str] = frozenset()
 
 
-async def run_call(bridge: Bridge, call: Call, progress: Progress) -> Ending:
+async def run_call(bridge: Bridge, call: Call, attempt: Attempt, progress: Progress | None) -> Ending:
     """Run one call in the document that it is for, or not at all.
 
     A document that ends before the call was dispatched leads to a new decision over the next one; a call that
@@ -98,23 +127,60 @@ async def run_call(bridge: Bridge, call: Call, progress: Progress) -> Ending:
     """
     given = read_arguments(call.arguments)
     fresh = False
-    while True:
-        present = await present_tools(bridge, call.page, fresh=fresh)
-        try:
-            tool = choose(call.shown, present, call.wanted, call.toolset)
-        except (ToolNotFound, ToolStale):
-            if fresh:
-                raise
-            fresh = True
-            continue
-        assert tool.schema is not None
-        arguments = check_arguments(tool.schema, given, tool=tool.name)
-        progress.dispatched = True
-        try:
-            return await bridge.source.run(tool, arguments)
-        except DocumentEnded:
-            progress.dispatched = False
-            fresh = True
+    with bridge.order.enter(call.page):
+        while True:
+            present = await present_tools(bridge, call.page, fresh=fresh)
+            try:
+                tool = choose(call.shown, present, call.wanted, call.toolset)
+            except (ToolNotFound, ToolStale):
+                if fresh:
+                    raise
+                fresh = True
+                continue
+            assert tool.schema is not None
+            arguments = check_arguments(tool.schema, given, tool=tool.name)
+            start = partial(bridge.source.start, tool, arguments, select=call.select)
+            try:
+                if _changes_nothing(tool, call.trusted_origins):
+                    running = start()
+                else:
+                    attempt.waits_for_turn = True
+                    running = await bridge.order.start(call.page, start)
+                    attempt.waits_for_turn = False
+                return await await_call(bridge, call.page, running, attempt, progress)
+            except DocumentEnded:
+                fresh = True
+
+
+def _changes_nothing(tool: Tool, trusted_origins: frozenset[str]) -> bool:
+    return tool.annotations.get("readOnlyHint") is True and is_trusted(tool.origin, trusted_origins)
+
+
+async def await_call(
+    bridge: Bridge, page: Page, running: PageCall, attempt: Attempt, progress: Progress | None
+) -> Ending:
+    """Wait for a call that was sent, until it has ended or its time is over.
+
+    A call that waits for a dialog goes on, for whoever answers that; one that its agent cancels is stopped.
+
+    Raises:
+        DocumentEnded: the document was over before; nothing ran.
+        BridgeError: as `PageCall.wait` and `PageCall.stop`.
+    """
+    try:
+        with attempt.own_deadline():
+            async with open_background() as nursery:
+                if progress is not None:
+                    nursery.start_soon(running.run.follow, progress.tell)
+                with trio.move_on_at(attempt.deadline):
+                    return await running.wait()
+                return await running.stop(attempt.what, attempt.seconds)
+    except DialogOpen:
+        bridge.held[page] = running
+        raise
+    except trio.Cancelled:
+        page.let_go(running.run, Why.CANCELLED)
+        raise
 
 
 async def present_tools(bridge: Bridge, page: Page, *, fresh: bool) -> PageTools:

@@ -1,23 +1,34 @@
-"""One document of a page: ask it for tools, and run one."""
+"""One document of a page: ask it for its tools, and for what else the kit in it tells."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
-from math import inf
-from typing import Any
+from typing import Any, Protocol
 
 import trio
 
 from bridge import limits
-from bridge.errors import CommandFailed, NavigatedDuringCall, PageGone, PageUnresponsive
+from bridge.errors import CommandFailed, DialogOpen, PageGone, PageStuck, PageUnresponsive
+from bridge.page.dialogs import Dialog
 from bridge.page.discovery import BOUNDS, Discovery
 from bridge.page.frames import Realm
-from bridge.page.invocation import Ending, bounds_of, read_ending
 from bridge.page.kit import ask_kit, is_answer_lost, is_realm_gone, was_terminated
-from bridge.wire.connection import Session
+from bridge.wire.connection import Pending, Session
 
 
 class DocumentEnded(Exception):
     """The document is not shown any more, and nothing ran in it. The caller looks at the next one."""
+
+
+class Running(Protocol):
+    """A tool that runs in a document. What it is told must neither block nor raise."""
+
+    def document_ended(self, gone: PageGone | None) -> None: ...
+
+    def dialog_opened(self, dialog: Dialog) -> None: ...
+
+    def dialog_closed(self) -> None: ...
+
+    async def bridge_ends(self) -> None: ...
 
 
 class Document:
@@ -35,13 +46,19 @@ class Document:
         self._ready = trio.Event()
         self.asked = False
         """What it shows was asked at least once, whether it answered or not."""
-        self._session = session
-        self._page = page
-        self._kit = kit
+        self.session = session
+        self.page = page
+        self.kit = kit
+        self.runs: set[Running] = set()
+        """Tools that were sent here and have not ended."""
+        self.probe: Pending[Any] | None = None
+        """What was asked last to see whether the document answers anything."""
         self._asking = trio.Lock()
         self._ended = False
         self._gone: PageGone | None = None
-        self._scopes: dict[trio.CancelScope, float] = {}
+        self._scopes: set[trio.CancelScope] = set()
+        self._dialog: Dialog | None = None
+        self._dialog_closed = trio.Event()
 
     def scripts_have_run(self) -> None:
         """Those that came with the document: from now on it can be asked."""
@@ -51,14 +68,55 @@ class Document:
     def end(self, gone: PageGone | None = None) -> None:
         """The document is not shown any more; `gone` where its page can't be asked anything either.
 
-        Whatever waits in it leaves at once: Chromium never answers for a target that was closed or crashed. After a
-        navigation it does, a moment later, and what it says tells a call that ran from one that came too late.
+        Whoever asks it leaves at once: Chromium never answers for a target that was closed or crashed.
         """
         self._ended = True
         self._gone = gone
         self.wanted.set()
-        for scope, patience_seconds in self._scopes.items():
-            scope.deadline = trio.current_time() + patience_seconds if gone is None else -inf
+        self._dialog_closed.set()
+        for scope in self._scopes:
+            scope.cancel()
+        for run in list(self.runs):
+            run.document_ended(gone)
+
+    def show_dialog(self, dialog: Dialog) -> None:
+        """No script runs until that is answered: whoever asks leaves, and runs go on waiting for the answer."""
+        self._dialog = dialog
+        for scope in self._scopes:
+            scope.cancel()
+        for run in list(self.runs):
+            run.dialog_opened(dialog)
+
+    def close_dialog(self) -> None:
+        """It was answered, whoever did it."""
+        self._dialog = None
+        self._dialog_closed.set()
+        self._dialog_closed = trio.Event()
+        for run in list(self.runs):
+            run.dialog_closed()
+
+    @property
+    def is_stuck(self) -> bool:
+        """It has answered nothing since a run was stopped in it."""
+        return self.probe is not None and not self.probe.is_done
+
+    def check_answers(self) -> None:
+        """See whether it can be asked now.
+
+        Raises:
+            DocumentEnded, PageGone: it is not shown any more.
+            DialogOpen: a dialog holds its scripts.
+            PageStuck: something else has held them since a run was stopped.
+        """
+        self._check_shown()
+        if self.is_stuck:
+            raise PageStuck(self.page)
+
+    def _check_shown(self) -> None:
+        if self._ended:
+            raise self._gone or DocumentEnded()
+        if self._dialog is not None:
+            raise DialogOpen(self.page, self._dialog.kind, self._dialog.message, dispatched=False)
 
     async def wait_ready(self) -> None:
         """Block until the document's own scripts have run.
@@ -66,7 +124,7 @@ class Document:
         Raises:
             DocumentEnded, PageGone: it is not shown any more.
         """
-        with self._while_shown():
+        with self._while_it_answers():
             await self._ready.wait()
 
     async def discover(self, grace_seconds: float) -> Discovery:
@@ -77,15 +135,17 @@ class Document:
 
         Raises:
             DocumentEnded, PageGone: it is not shown any more.
+            DialogOpen: a dialog holds its scripts.
             PageUnresponsive: its main thread did not answer, or its listener does not end.
         """
         async with self._asking:
+            self.check_answers()
             try:
                 with trio.fail_after(limits.PAGE_ANSWER_SECONDS + grace_seconds):
                     answer = None
                     while answer is None:
                         # None: Chromium held the page's scripts, and lets them run again now.
-                        answer = await self._ask(
+                        answer = await self.ask(
                             "discover",
                             BOUNDS,
                             grace_seconds * 1000,
@@ -93,10 +153,10 @@ class Document:
                             timeout_ms=limits.LISTENER_SECONDS * 1000,
                         )
             except trio.TooSlowError as error:
-                raise PageUnresponsive(self._page, limits.PAGE_ANSWER_SECONDS) from error
+                raise PageUnresponsive(self.page, limits.PAGE_ANSWER_SECONDS) from error
             except CommandFailed as error:
                 if was_terminated(error):
-                    raise PageUnresponsive(self._page, limits.LISTENER_SECONDS) from error
+                    raise PageUnresponsive(self.page, limits.LISTENER_SECONDS) from error
                 raise
             finally:
                 self.asked = True
@@ -104,60 +164,35 @@ class Document:
 
     async def report(self) -> Discovery | None:
         """What the latest round has got by now, without asking anew."""
-        answer = await self._ask("report")
+        answer = await self.ask("report")
         return None if answer is None else Discovery(int(answer["round"]), answer)
 
     async def wait_news(self) -> str:
-        """Block until there is something new: `listener` (ask again) or `answers` (read the report)."""
-        return str(await self._ask("watch", await_promise=True))
-
-    async def run(
-        self, round_: int, group: int, tool: int, arguments_text: str, *, select: Sequence[str] = ()
-    ) -> Ending:
-        """Run one tool of a round, in this document or not at all; the caller's cancel scope is the deadline.
-
-        Args:
-            select: the path to the part of the result that is wanted.
-
-        Raises:
-            DocumentEnded: it is not shown any more; nothing ran.
-            NavigatedDuringCall: it ended while the tool ran.
-            PageGone: the page was closed or crashed while the tool ran.
-        """
-        if self._ended:
-            raise DocumentEnded
-        try:
-            with self._while_shown(limits.LAST_WORD_SECONDS):
-                words = ("call", round_, group, tool, arguments_text, bounds_of(select))
-                ending = await ask_kit(self._session, self.realm, self._kit, *words, await_promise=True)
-        except DocumentEnded as ended:
-            raise self._answer_lost() from ended
-        except CommandFailed as error:
-            if is_realm_gone(error, in_iframe=self.frame != ""):
-                raise DocumentEnded from error
-            if is_answer_lost(error) or is_realm_gone(error):
-                raise self._answer_lost() from error
-            raise
-        return read_ending(ending)
-
-    def _answer_lost(self) -> NavigatedDuringCall:
-        return NavigatedDuringCall(
-            f"Page {self._page} navigated while the tool ran, so its answer is lost. "
-            "It may have done its work: look at the page before you call again."
-        )
-
-    async def _ask(self, *words: object, await_promise: bool = False, timeout_ms: float | None = None) -> Any:  # noqa: ANN401
-        """Ask the kit something that may be asked again.
+        """Block until there is something new: `listener` (ask again) or `answers` (read the report).
 
         Raises:
             DocumentEnded, PageGone: the document is not shown any more.
         """
-        with self._while_shown():
+        try:
+            return str(await self.ask("watch", await_promise=True))
+        except DialogOpen:
+            # The page may have answered, with nobody there to hear it.
+            await self._dialog_closed.wait()
+            return "answers"
+
+    async def ask(self, *words: object, await_promise: bool = False, timeout_ms: float | None = None) -> Any:  # noqa: ANN401
+        """Ask the kit something that may be asked again.
+
+        Raises:
+            DocumentEnded, PageGone: the document is not shown any more.
+            DialogOpen: a dialog holds its scripts.
+        """
+        with self._while_it_answers():
             try:
                 return await ask_kit(
-                    self._session,
+                    self.session,
                     self.realm,
-                    self._kit,
+                    self.kit,
                     *words,
                     await_promise=await_promise,
                     timeout_ms=timeout_ms,
@@ -170,24 +205,20 @@ class Document:
                 raise DocumentEnded from error
 
     @contextmanager
-    def _while_shown(self, patience_seconds: float = 0) -> Generator[None]:
-        """Leave the block when the document ends.
-
-        Args:
-            patience_seconds: stay that long after a navigation.
+    def _while_it_answers(self) -> Generator[None]:
+        """Leave the block when the document ends, or when a dialog holds its scripts.
 
         Raises:
-            DocumentEnded: it did.
-            PageGone: so did its page.
+            DocumentEnded, PageGone: it is not shown any more.
+            DialogOpen: a dialog does.
         """
-        if self._ended:
-            raise self._gone or DocumentEnded()
+        self._check_shown()
         scope = trio.CancelScope()
-        self._scopes[scope] = patience_seconds
+        self._scopes.add(scope)
         try:
             with scope:
                 yield
         finally:
-            del self._scopes[scope]
+            self._scopes.discard(scope)
         if scope.cancelled_caught:
-            raise self._gone or DocumentEnded()
+            self._check_shown()

@@ -1,6 +1,7 @@
 """The kit: the one function of ours in a document, and how to speak with it."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from bridge.errors import CommandFailed
@@ -8,6 +9,12 @@ from bridge.page.frames import Realm
 from bridge.page.shims import kit_script
 from bridge.wire.commands import evaluate_in
 from bridge.wire.connection import Session
+
+
+def call_expression(name: str, words: Sequence[object]) -> str:
+    """A script that calls the kit with JSON values."""
+    # JSON text is also a JavaScript literal, but for `__proto__` in it; so it goes over as a string.
+    return f"{name}({json.dumps(json.dumps(words))})"
 
 
 async def ask_kit(
@@ -30,8 +37,7 @@ async def ask_kit(
     Raises:
         CommandFailed: the realm is gone (see `is_realm_gone`), or the page broke the shim.
     """
-    # JSON text is also a JavaScript literal, but for `__proto__` in it; so it goes over as a string.
-    call = f"{name}({json.dumps(json.dumps(words))})"
+    call = call_expression(name, words)
     # The second finds a kit where two came at once to a document without one, so the third just calls it.
     for expression in (call, f"{kit_script(name, early=False)}\n{call}", call):
         answer, thrown = await session.run(

@@ -72,6 +72,7 @@ class Pages:
 
         Chromium forgets the request while a navigation commits, so it is made anew at each step of one.
         """
+        page.expect_move()
         while page.stage is not Stage.GONE:
             step = page.step
             try:
@@ -106,7 +107,8 @@ class Pages:
             return
         self._minted += 1
         handle = PageHandle(f"p{self._minted}")
-        page = Page(handle, Session(self._browser.connection, view.session_id), view, self._observer, self._settings)
+        session = Session(self._browser.connection, view.session_id)
+        page = Page(handle, session, view, self._observer, self._settings, ours=self._browser.ours)
         self._by_handle[handle] = page
         self._arrived.set()
         self._arrived = trio.Event()

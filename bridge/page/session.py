@@ -3,16 +3,27 @@
 import logging
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import trio
 
 from bridge import limits
-from bridge.errors import BridgeError, CommandFailed, NavigationFailed, PageAsleep, PageGone, PageUnresponsive
+from bridge.errors import (
+    BridgeError,
+    CommandFailed,
+    DialogOpen,
+    NavigationFailed,
+    NoDialog,
+    PageAsleep,
+    PageGone,
+    PageUnresponsive,
+)
 from bridge.page.discovery import Discovery
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.frames import FrameId, Realm
 from bridge.page.lifecycle import Signal, Stage
+from bridge.page.run import Run, Why
 from bridge.page.shims import kit_script
 from bridge.page.state import PageState
 from bridge.wire.commands import (
@@ -38,16 +49,30 @@ class Page(PageState):
 
     async def live(self) -> None:
         """Own everything that goes on in the page, from its attaching to its end."""
-        async with open_background() as nursery:
-            await self._install(self._session)
-            async for newcomer in self._arrived:
-                match newcomer:
-                    case Document():
-                        nursery.start_soon(self._look_after, newcomer)
-                    case Session():
-                        nursery.start_soon(self._install_in_frame, newcomer)
-                    case Realm():
-                        nursery.start_soon(self._find_main_frame)
+        try:
+            async with open_background() as nursery:
+                await self._install(self._session)
+                async for newcomer in self._arrived:
+                    match newcomer:
+                        case Document():
+                            nursery.start_soon(self._look_after, newcomer)
+                        case Session():
+                            nursery.start_soon(self._install_in_frame, newcomer)
+                        case Realm():
+                            nursery.start_soon(self._find_main_frame)
+                        case _:
+                            nursery.start_soon(newcomer)
+        finally:
+            await self._abort_runs()
+
+    async def _abort_runs(self) -> None:
+        """Tell the tools that run still that the bridge ends."""
+        runs = [run for document in self._documents.values() for run in document.runs]
+        if runs:
+            with trio.CancelScope(shield=True):
+                async with trio.open_nursery() as nursery:
+                    for run in runs:
+                        nursery.start_soon(run.bridge_ends)
 
     async def _install(self, session: Session) -> None:
         """Put the shim into a session's documents to come, and let a paused target go on."""
@@ -114,7 +139,7 @@ class Page(PageState):
     async def _ask_quietly(self, document: Document, grace_seconds: float) -> None:
         try:
             await self._ask(document, grace_seconds)
-        except (CommandFailed, PageGone, PageUnresponsive) as error:
+        except (CommandFailed, DialogOpen, PageGone, PageUnresponsive) as error:
             logger.debug("discovery in page %s: %s", self.handle, error)
         finally:
             self._notify()
@@ -174,6 +199,33 @@ class Page(PageState):
             for document in frames:
                 nursery.start_soon(ask, document)
 
+    def let_go(self, run: Run, why: Why) -> None:
+        """Stop a run that nobody waits for any more, in the background."""
+        if not run.is_ended:
+            self._arrivals.send_nowait(partial(run.stop, why))
+
+    async def answer_dialog(self, *, accept: bool, text: str | None) -> None:
+        """Answer the dialog that is open, and wait until it is closed.
+
+        Args:
+            text: for a prompt; what that suggests if None.
+
+        Raises:
+            NoDialog: none is open.
+            PageGone: closed or crashed meanwhile.
+        """
+        dialog = self.dialog
+        if dialog is None:
+            raise NoDialog(self.handle)
+        if text is None and dialog.kind == "prompt":
+            text = dialog.default_text
+        try:
+            await self._dialog_session.run(page.handle_java_script_dialog(accept=accept, prompt_text=text))
+        except CommandFailed as error:
+            # Somebody else was faster; the event that says so is on its way.
+            logger.debug("a dialog of page %s: %s", self.handle, error)
+        await self.wait_changed(lambda: self.dialog is not dialog)
+
     # Where it goes
 
     async def navigate(self, url: str) -> None:
@@ -184,6 +236,7 @@ class Page(PageState):
             PageGone: closed or crashed meanwhile.
         """
         await self._wait_movable()
+        self.expect_move()
         moves, documents = self._frames.moves, self._frames.documents
         departure = await self._session.run(navigate(url))
         self._revive()
@@ -216,9 +269,14 @@ class Page(PageState):
 
     async def _move(self, command: Generator[Any, Any, Any], has_moved: Callable[[], bool]) -> None:
         await self._wait_movable()
+        self.expect_move()
         await self._session.run(command)
         self._revive()
         await self.wait_changed(lambda: has_moved() and self.realm is not None)
+
+    def expect_move(self) -> None:
+        """What the page shows from here until it has loaded comes of a navigation that we were asked for."""
+        self._moved_by_us = True
 
     async def _wait_movable(self) -> None:
         """Block until what happens on the way is seen. A page that sleeps wakes on the way, and is seen from there."""

@@ -1,16 +1,18 @@
 """One attached page as Chromium's events tell of it: what it is, and which documents it shows."""
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from math import inf
-from typing import NewType, Protocol
+from typing import Any, NewType, Protocol
 
 import trio
 
 from bridge import limits
 from bridge.browser.targets import TargetView
 from bridge.errors import CommandFailed, PageAsleep, PageCrashed, PageGone
+from bridge.page.dialogs import Cause, Dialog, Reply, decide
 from bridge.page.discovery import Discovery, is_wanted, why_undiscoverable
 from bridge.page.document import Document
 from bridge.page.frames import Change, FrameId, FrameTable, Realm, RealmBegan, RealmLeft
@@ -18,6 +20,8 @@ from bridge.page.kit import FRAME_GONE
 from bridge.page.lifecycle import NEXT, Signal, Stage
 from bridge.settings import PageSettings
 from bridge.wire.commands import (
+    DialogClosed,
+    DialogOpening,
     DocumentOpened,
     Event,
     FrameDetached,
@@ -29,6 +33,9 @@ from bridge.wire.commands import (
 )
 from bridge.wire.connection import Session
 from bridge.wire.router import SessionId
+
+Errand = Callable[[], Awaitable[None]]
+"""Something that goes on in the page by itself."""
 
 PageHandle = NewType("PageHandle", str)
 """`p1`, `p2`, …: minted here, never used again in a process's life."""
@@ -48,12 +55,28 @@ class PageState:
     """One tab. Its state changes in `_on_event`, synchronously and in the order of Chromium's events."""
 
     def __init__(
-        self, handle: PageHandle, session: Session, view: TargetView, observer: PageObserver, settings: PageSettings
+        self,
+        handle: PageHandle,
+        session: Session,
+        view: TargetView,
+        observer: PageObserver,
+        settings: PageSettings,
+        *,
+        ours: bool,
     ) -> None:
+        """Args:
+        ours: it is a page of a browser that we launched.
+        """
         self.handle = handle
         self.target_id = view.target_id
         self.title = view.title
         self.stage = Stage.ATTACHING
+        self.dialog: Dialog | None = None
+        """The one that is open, and waits for an answer."""
+        self._dialog_session = session
+        self._ours = ours
+        self._moved_by_us = False
+        self._answered: deque[dict[str, Any]] = deque(maxlen=limits.DIALOGS_TOLD)
         self._came = trio.current_time()
         self._session = session
         self._observer = observer
@@ -64,7 +87,7 @@ class PageState:
         self._documents: dict[FrameId, Document] = {}
         self._kit = f"k_{secrets.token_hex(16)}"
         self._changed = trio.Event()
-        self._arrivals, self._arrived = trio.open_memory_channel[Document | Session | Realm](inf)
+        self._arrivals, self._arrived = trio.open_memory_channel[Document | Session | Realm | Errand](inf)
         self._listen(session)
 
     # What it is
@@ -95,6 +118,13 @@ class PageState:
             return "the browser could not open the address, and shows a page of its own that says so"
         return None if self.realm is None else why_undiscoverable(self.realm, self._settings)
 
+    @property
+    def state(self) -> str:
+        """Where it is, in the word that an agent reads."""
+        if self.document is not None and self.document.is_stuck:
+            return "stuck"
+        return self.stage.value
+
     def retitle(self, view: TargetView) -> None:
         """Take over what the browser says of the target."""
         self.title = view.title
@@ -124,8 +154,14 @@ class PageState:
             case page.FrameStartedLoading() if event.frame_id == self._frames.main_frame:
                 self._signal(Signal.STARTED_LOADING)
             case page.FrameStoppedLoading() if event.frame_id == self._frames.main_frame:
+                self._moved_by_us = False
                 self._signal(Signal.STOPPED_LOADING)
+            case DialogOpening():
+                self._open_dialog(session, event)
+            case DialogClosed():
+                self._close_dialog()
             case inspector.TargetCrashed() if session is self._session:
+                self.dialog = None
                 self._signal(Signal.CRASHED)
             case Lifecycle(name="DOMContentLoaded" | "load") if event.frame_id in self._documents:
                 self._documents[FrameId(event.frame_id)].scripts_have_run()
@@ -148,6 +184,35 @@ class PageState:
                 pass
         self._take(self._frames.apply(event, session.session_id))
         self._notify()
+
+    def _open_dialog(self, session: Session, event: DialogOpening) -> None:
+        dialog = Dialog(event.kind, event.message[: limits.DIALOG_CHARS], event.url, event.default_text)
+        cause = Cause.NONE
+        if any(document.runs for document in self._documents.values()):
+            cause = Cause.CALL
+        elif self._moved_by_us:
+            cause = Cause.NAVIGATION
+        reply = decide(dialog, cause, self._settings.dialogs, ours=self._ours)
+        if reply is Reply.LEAVE:
+            self.dialog = dialog
+            self._dialog_session = session
+            for document in self._documents.values():
+                document.show_dialog(dialog)
+            return
+        self._answered.append(dialog.told() | {"answer": reply.value})
+        text = dialog.default_text if dialog.kind == "prompt" else None
+        session.send_nowait(page.handle_java_script_dialog(accept=reply is Reply.ACCEPT, prompt_text=text))
+
+    def _close_dialog(self) -> None:
+        self.dialog = None
+        for document in self._documents.values():
+            document.close_dialog()
+
+    def take_answered_dialogs(self) -> list[dict[str, Any]]:
+        """Those that were answered without an agent since this was asked last: `{type, message, url, answer}`."""
+        told = list(self._answered)
+        self._answered.clear()
+        return told
 
     def _add_session(self, session_id: SessionId, parent: Session) -> None:
         session = Session(parent.connection, session_id)
@@ -185,6 +250,8 @@ class PageState:
         session = Session(self._session.connection, realm.session_id)
         document = Document(session, realm, page=self.handle, frame=frame, kit=self._kit)
         self._documents[realm.frame] = document
+        if self.dialog is not None:
+            document.show_dialog(self.dialog)
         if why_undiscoverable(realm, self._settings) is None:
             self._arrivals.send_nowait(document)
 
@@ -262,14 +329,16 @@ class PageState:
         )
 
     async def wait_loaded(self) -> None:
-        """Block until the page shows a document and does not load any more.
+        """Block until the page shows a document and does not load any more, or a dialog holds it up.
 
         Raises:
             PageAsleep: it sleeps.
             PageGone: closed or crashed meanwhile.
         """
         await self.wait_awake()
-        await self.wait_changed(lambda: self.stage is Stage.LIVE and self.realm is not None)
+        await self.wait_changed(
+            lambda: self.dialog is not None or (self.stage is Stage.LIVE and self.realm is not None)
+        )
 
     async def wait_step(self, step: object) -> None:
         """Block until the page is not at this `step` any more; the last one is that it is closed."""

@@ -32,6 +32,7 @@ from bridge.calls.agent import ACTIONS, Agent
 from bridge.calls.answers import Answer, answer_error
 from bridge.calls.arguments import check_arguments
 from bridge.calls.direct import DirectTools
+from bridge.calls.progress import Send
 from bridge.calls.results import clean_text
 from bridge.errors import ArgumentsInvalid
 from bridge.settings import SchemaProfile
@@ -54,6 +55,12 @@ LISTEN_STREAMS: Final = 16
 """Of one client; it needs one."""
 
 PAGE: Final = {"type": "string", "description": "Handle from list_pages, such as p1"}
+TIMEOUT: Final = {
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "maximum": limits.CALL_SECONDS_MAX,
+    "description": f"{limits.CALL_SECONDS:g} without it",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,7 +73,8 @@ class BuiltIn:
     properties: Mapping[str, Any]
     required: tuple[str, ...] = ()
     read_only: bool = False
-    run: Callable[[Agent, Mapping[str, Any]], Awaitable[Answer]]
+    run: Callable[[Agent, Mapping[str, Any], Send | None], Awaitable[Answer]]
+    """With the arguments, and how to tell of progress where the client wants that."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -85,7 +93,7 @@ BUILT_INS: Final = (
         description="Open pages: handle, title, URL, origin, state, and the names of their tools by group.",
         properties={},
         read_only=True,
-        run=lambda agent, _: agent.list_pages(),
+        run=lambda agent, _, __: agent.list_pages(),
     ),
     BuiltIn(
         name="open_page",
@@ -93,7 +101,7 @@ BUILT_INS: Final = (
         description="Open a URL in a new page. The answer names the tools that the page has.",
         properties={"url": {"type": "string", "description": "http or https address"}},
         required=("url",),
-        run=lambda agent, given: agent.open_page(given["url"]),
+        run=lambda agent, given, _: agent.open_page(given["url"]),
     ),
     BuiltIn(
         name="navigate_page",
@@ -105,7 +113,7 @@ BUILT_INS: Final = (
             "action": {"enum": list(ACTIONS), "description": "Instead of url"},
         },
         required=("page",),
-        run=lambda agent, given: agent.navigate_page(given["page"], given.get("url"), given.get("action")),
+        run=lambda agent, given, _: agent.navigate_page(given["page"], given.get("url"), given.get("action")),
     ),
     BuiltIn(
         name="close_page",
@@ -113,7 +121,7 @@ BUILT_INS: Final = (
         description="Close a page. The answer lists the pages that are left.",
         properties={"page": PAGE},
         required=("page",),
-        run=lambda agent, given: agent.close_page(given["page"]),
+        run=lambda agent, given, _: agent.close_page(given["page"]),
     ),
     BuiltIn(
         name="list_page_tools",
@@ -126,7 +134,7 @@ BUILT_INS: Final = (
             "cursor": {"type": "string", "description": "next_cursor of the answer before"},
         },
         read_only=True,
-        run=lambda agent, given: agent.list_page_tools(given.get("page"), given.get("group"), given.get("cursor")),
+        run=lambda agent, given, _: agent.list_page_tools(given.get("page"), given.get("group"), given.get("cursor")),
     ),
     BuiltIn(
         name="call_page_tool",
@@ -143,20 +151,41 @@ BUILT_INS: Final = (
                 "type": "string",
                 "description": "Token from list_page_tools: run only if the page's tools are still exactly those",
             },
-            "timeout_seconds": {
-                "type": "number",
-                "exclusiveMinimum": 0,
-                "maximum": limits.CALL_SECONDS_MAX,
-                "description": f"{limits.CALL_SECONDS:g} without it",
+            "timeout_seconds": TIMEOUT,
+            "select": {
+                "type": "string",
+                "description": "JSON Pointer to the part of the result that is wanted, such as /items/0",
             },
         },
         required=("page", "tool"),
-        run=lambda agent, given: agent.call_page_tool(
+        run=lambda agent, given, send: agent.call_page_tool(
             given["page"],
             given["tool"],
             given.get("arguments"),
-            given.get("toolset"),
-            given.get("timeout_seconds"),
+            toolset=given.get("toolset"),
+            timeout_seconds=given.get("timeout_seconds"),
+            select=given.get("select", ""),
+            send_progress=send,
+        ),
+    ),
+    BuiltIn(
+        name="handle_dialog",
+        title="Answer a dialog",
+        description="Answer the dialog (alert, confirm, prompt, beforeunload) that a page shows. If a tool waited for "
+        "it, this returns that tool's outcome.",
+        properties={
+            "page": PAGE,
+            "accept": {"type": "boolean", "description": "OK, or leave the page; false is Cancel, or stay"},
+            "text": {"type": "string", "description": "For a prompt"},
+            "timeout_seconds": TIMEOUT,
+        },
+        required=("page", "accept"),
+        run=lambda agent, given, send: agent.handle_dialog(
+            given["page"],
+            given["accept"],
+            given.get("text"),
+            timeout_seconds=given.get("timeout_seconds"),
+            send_progress=send,
         ),
     ),
 )
@@ -214,12 +243,14 @@ def _make_server(agent: Agent, version: str) -> Server[Any]:
         direct = [_page_tool_as_mcp(name, offered, profile) for name, offered in agent.direct.show().items()]
         return ListToolsResult(tools=[*listing, *direct])
 
-    async def call_tool(_: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        wants_progress = (context.meta or {}).get("progress_token") is not None
+        send = context.session.report_progress if wants_progress else None
         tool = built_ins.get(params.name)
         if tool is not None:
-            return await _call_built_in(tool, agent, params.arguments or {})
+            return await _call_built_in(tool, agent, params.arguments or {}, send)
         if agent.direct is not None and params.name.startswith(PREFIX):
-            return _as_result(await agent.call_directly(params.name, params.arguments))
+            return _as_result(await agent.call_directly(params.name, params.arguments, send_progress=send))
         raise MCPError(
             code=INVALID_PARAMS,
             message=f"Unknown tool: {params.name}. There are {', '.join(built_ins)}; "
@@ -236,12 +267,12 @@ def _make_server(agent: Agent, version: str) -> Server[Any]:
     )
 
 
-async def _call_built_in(tool: BuiltIn, agent: Agent, arguments: dict[str, Any]) -> CallToolResult:
+async def _call_built_in(tool: BuiltIn, agent: Agent, arguments: dict[str, Any], send: Send | None) -> CallToolResult:
     try:
         given = check_arguments(_checked(tool), arguments, tool=tool.name)
     except ArgumentsInvalid as error:
         return _as_result(answer_error(error))
-    return _as_result(await tool.run(agent, given))
+    return _as_result(await tool.run(agent, given, send))
 
 
 @cache
@@ -280,7 +311,7 @@ def _page_tool_as_mcp(name: str, offered: Owned, profile: SchemaProfile) -> Tool
 
 def _as_result(answer: Answer) -> CallToolResult:
     return CallToolResult(
-        content=[TextContent(text=answer.text)],
+        content=[TextContent(text=text) for text in (answer.text, *answer.notes)],
         structured_content=answer.structured,
         is_error=answer.is_error,
     )

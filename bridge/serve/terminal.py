@@ -19,7 +19,7 @@ from bridge.calls.agent import address
 from bridge.calls.arguments import parse_words, read_arguments
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.calls.listing import Offer, list_offer, problems_of
-from bridge.calls.pipeline import Call, Progress, present_tools, run_call, run_within
+from bridge.calls.pipeline import Attempt, Call, present_tools, run_call, run_within
 from bridge.calls.results import clean_text
 from bridge.calls.scope import choose
 from bridge.errors import BridgeError, UsageError
@@ -133,11 +133,11 @@ async def call_tool(
         with scope:
             async with _open_page(bridge, url) as (page, tools):
 
-                async def operation(progress: Progress) -> Ending:
-                    progress.browser_is_up = True
+                async def operation(attempt: Attempt) -> Ending:
+                    attempt.browser_is_up = True
                     arguments = given if isinstance(given, dict) else _parse(tools, wanted, given)
-                    call = Call(page=page, wanted=wanted, arguments=arguments, toolset=None, shown=tools)
-                    return await run_call(bridge, call, progress)
+                    call = Call(page=page, wanted=wanted, arguments=arguments, shown=tools)
+                    return await run_call(bridge, call, attempt, None)
 
                 return await run_within(seconds, f"Tool {wanted!r}", operation)
     return None
@@ -153,17 +153,17 @@ def _parse(tools: PageTools, wanted: str, words: tuple[str, ...]) -> dict[str, A
 async def _open_page(bridge: Bridge, url: str) -> AsyncGenerator[tuple[Page, PageTools]]:
     """Open a page for the length of the block, and ask it for its tools."""
 
-    async def wait_pages(progress: Progress) -> Pages:
+    async def wait_pages(attempt: Attempt) -> Pages:
         pages = await bridge.wait_pages()
-        progress.browser_is_up = True
+        attempt.browser_is_up = True
         return pages
 
-    async def open_empty(progress: Progress) -> Page:
-        progress.browser_is_up = True
+    async def open_empty(attempt: Attempt) -> Page:
+        attempt.browser_is_up = True
         return await pages.open("about:blank")
 
-    async def go_there(progress: Progress) -> PageTools:
-        progress.browser_is_up = True
+    async def go_there(attempt: Attempt) -> PageTools:
+        attempt.browser_is_up = True
         await page.navigate(url)
         return await present_tools(bridge, page, fresh=True)
 

@@ -27,6 +27,11 @@ def is_loopback(origin: str) -> bool:
     return address == IPv6Address("::1") or (isinstance(address, IPv4Address) and address.is_loopback)
 
 
+def is_trusted(origin: str, named: frozenset[str]) -> bool:
+    """Whether what a page of that origin says of its own tools counts: it is on this machine, or a person named it."""
+    return origin in named or is_loopback(origin)
+
+
 def read_origin(text: str) -> str:
     """An origin that a person wrote, as Chromium writes it.
 

@@ -18,6 +18,8 @@ __all__ = [
     "ContextCreated",
     "ContextDestroyed",
     "Departure",
+    "DialogClosed",
+    "DialogOpening",
     "DocumentOpened",
     "Event",
     "FrameDetached",
@@ -82,6 +84,37 @@ class ContextDestroyed:
     @classmethod
     def from_json(cls, params: Json) -> Self:
         return cls(unique_id=str(params["executionContextUniqueId"]))
+
+
+@dataclass(frozen=True, slots=True)
+class DialogOpening:
+    """Page.javascriptDialogOpening. PyCDP fails where Chromium leaves out `frameId` or adds a type.
+
+    `kind` is `alert`, `confirm`, `prompt` or `beforeunload`.
+    """
+
+    kind: str
+    message: str
+    url: str
+    default_text: str
+
+    @classmethod
+    def from_json(cls, params: Json) -> Self:
+        return cls(
+            kind=str(params["type"]),
+            message=str(params.get("message") or ""),
+            url=str(params.get("url") or ""),
+            default_text=str(params.get("defaultPrompt") or ""),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DialogClosed:
+    """Page.javascriptDialogClosed, which PyCDP can't read without `userInput`."""
+
+    @classmethod
+    def from_json(cls, _: Json) -> Self:
+        return cls()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +192,8 @@ _READERS: Final[dict[str, Callable[[Json], Event]]] = {
     "Page.frameNavigated": FrameNavigated.from_json,
     "Page.frameStartedLoading": page.FrameStartedLoading.from_json,
     "Page.frameStoppedLoading": page.FrameStoppedLoading.from_json,
+    "Page.javascriptDialogClosed": DialogClosed.from_json,
+    "Page.javascriptDialogOpening": DialogOpening.from_json,
     "Page.lifecycleEvent": Lifecycle.from_json,
     "Page.navigatedWithinDocument": page.NavigatedWithinDocument.from_json,
     "Runtime.executionContextCreated": ContextCreated.from_json,

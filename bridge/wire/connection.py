@@ -1,13 +1,14 @@
 """The one owner of a transport: sends commands, hands out replies and events.
 
-One task reads and one writes. The reader never waits for anybody: a reply sets its waiter, an event goes to a
-synchronous handler. The writer sends whole messages, so a cancelled command can never cut one in two.
+One task reads and one writes. The reader never waits for anybody: a reply settles its command, an event goes to
+a synchronous handler. The writer sends whole messages, so a cancelled command can never cut one in two.
 """
 
 import logging
 import math
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
+from typing import Any, Generic
 
 import trio
 
@@ -23,21 +24,56 @@ logger = logging.getLogger(__name__)
 Handler = Callable[[Event], None]
 
 
-class _Waiter:
-    """One command on its way. Exactly one of `reply` and `error` is set when `done` is."""
+class Pending(Generic[Result]):
+    """One command on its way, until its reply is there or can't come any more. Made by `Connection.begin`."""
 
-    __slots__ = ("done", "error", "reply", "session_id")
+    __slots__ = ("_command", "_error", "_method", "_on_done", "_reply", "command_id", "session_id")
 
-    def __init__(self, session_id: SessionId | None) -> None:
+    def __init__(
+        self,
+        method: str,
+        command: Generator[Json, Json, Result],
+        command_id: int,
+        session_id: SessionId | None,
+        on_done: Callable[[], None],
+    ) -> None:
+        self.command_id = command_id
         self.session_id = session_id
-        self.done = trio.Event()
-        self.reply: Reply | None = None
-        self.error: BridgeError | None = None
+        self._method = method
+        self._command = command
+        self._on_done = on_done
+        self._reply: Reply | None = None
+        self._error: BridgeError | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self._reply is not None or self._error is not None
+
+    def settle(self, reply: Reply) -> None:
+        """For the connection, once: the reply is there."""
+        self._reply = reply
+        self._on_done()
 
     def fail(self, error: BridgeError) -> None:
-        if not self.done.is_set():
-            self.error = error
-            self.done.set()
+        """For the connection, once: no reply will come."""
+        self._error = error
+        self._on_done()
+
+    def result(self) -> Result:
+        """What the command makes of its reply; to be asked once, when that is there.
+
+        Raises:
+            ConnectionLost, CommandFailed: as `Connection.run`.
+        """
+        if self._error is not None:
+            raise self._error
+        assert self._reply is not None
+        if self._reply.error is not None:
+            raise _refused(self._method, self._reply.error)
+        try:
+            return finish_command(self._command, self._reply.result or {})
+        except ValueError as error:
+            raise CommandFailed(self._method, str(error)) from error
 
 
 class Connection:
@@ -46,7 +82,7 @@ class Connection:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._router = Router()
-        self._waiters: dict[int, _Waiter] = {}
+        self._pending: dict[int, Pending[Any]] = {}
         self._handlers: dict[SessionId | None, Handler] = {}
         self._outbox, self._queue = trio.open_memory_channel[bytes](math.inf)
         self._lost: ConnectionLost | None = None
@@ -68,11 +104,12 @@ class Connection:
         self._handlers[session_id] = handler
 
     def end_session(self, session_id: SessionId, error: Callable[[], BridgeError]) -> None:
-        """A session ended: no reply of it will ever come, so each of its waiters gets an error of its own."""
+        """A session ended: no reply of it will ever come, so each of its commands gets an error of its own."""
         self._handlers.pop(session_id, None)
-        for waiter in self._waiters.values():
-            if waiter.session_id == session_id:
-                waiter.fail(error())
+        for pending in list(self._pending.values()):
+            if pending.session_id == session_id:
+                self.forget(pending)
+                pending.fail(error())
 
     async def run(self, command: Generator[Json, Json, Result], session_id: SessionId | None = None) -> Result:
         """Send one command and return what its generator makes of the reply.
@@ -83,16 +120,40 @@ class Connection:
             ConnectionLost: the link ended first.
             CommandFailed: Chromium refused it, its reply cannot be read, or it cannot be sent.
         """
+        done = trio.Event()
+        pending = self.begin(command, session_id, on_done=done.set)
+        try:
+            await done.wait()
+        finally:
+            self.forget(pending)
+        return pending.result()
+
+    def begin(
+        self,
+        command: Generator[Json, Json, Result],
+        session_id: SessionId | None = None,
+        *,
+        on_done: Callable[[], None],
+    ) -> Pending[Result]:
+        """Send one command, and hear when its reply is there or can't come any more.
+
+        Args:
+            on_done: must neither block nor raise.
+
+        Raises:
+            ConnectionLost: the link is gone.
+            CommandFailed: it cannot be sent.
+        """
         if self._lost is not None:
             raise _copy(self._lost)
         method, command_id, message = self._encode(command, session_id)
-        waiter = self._waiters[command_id] = _Waiter(session_id)
-        try:
-            self._outbox.send_nowait(message)
-            await waiter.done.wait()
-        finally:
-            del self._waiters[command_id]
-        return self._conclude(method, command, waiter)
+        pending = self._pending[command_id] = Pending(method, command, command_id, session_id, on_done)
+        self._outbox.send_nowait(message)
+        return pending
+
+    def forget(self, pending: Pending[Any]) -> None:
+        """Nobody wants this reply any more. Safe to repeat."""
+        self._pending.pop(pending.command_id, None)
 
     def send_nowait(self, command: Command, session_id: SessionId | None = None) -> None:
         """Send a command whose reply nobody needs; it does nothing once the link is gone."""
@@ -105,7 +166,7 @@ class Connection:
         nursery.start_soon(self._write)
 
     def end(self, reason: str) -> None:
-        """The link is over: each waiter gets an error of its own. Only the first reason counts."""
+        """The link is over: each command gets an error of its own. Only the first reason counts."""
         self._lose(ConnectionLost(reason))
 
     def _encode(self, command: Command, session_id: SessionId | None) -> tuple[str, int, bytes]:
@@ -116,20 +177,8 @@ class Connection:
         except ValueError as error:
             raise CommandFailed(method, f"its parameters cannot be sent ({error})") from error
 
-    def _conclude(self, method: str, command: Generator[Json, Json, Result], waiter: _Waiter) -> Result:
-        if waiter.error is not None:
-            raise waiter.error
-        reply = waiter.reply
-        assert reply is not None
-        if reply.error is not None:
-            raise _refused(method, reply.error)
-        try:
-            return finish_command(command, reply.result or {})
-        except ValueError as error:
-            raise CommandFailed(method, str(error)) from error
-
     async def _read(self) -> None:
-        """Read until the transport ends or breaks the protocol; then tell every waiter."""
+        """Read until the transport ends or breaks the protocol; then settle every command."""
         try:
             while True:
                 # No name for the message: a large one would live on until the next comes.
@@ -157,12 +206,11 @@ class Connection:
         if reply.command_id is None:
             logger.warning("the browser could not read a message of ours: %.200s", reply.error)
             return
-        waiter = self._waiters.get(reply.command_id)
-        if waiter is None or waiter.done.is_set():
+        pending = self._pending.pop(reply.command_id, None)
+        if pending is None:
             logger.debug("reply to command %d: nobody waits for it any more", reply.command_id)
             return
-        waiter.reply = reply
-        waiter.done.set()
+        pending.settle(reply)
 
     def _hand_out(self, raw: RawEvent) -> None:
         handler = self._handlers.get(raw.session_id)
@@ -173,8 +221,9 @@ class Connection:
         if self._lost is not None:
             return
         self._lost = error
-        for waiter in self._waiters.values():
-            waiter.fail(_copy(error))
+        lost, self._pending = self._pending, {}
+        for pending in lost.values():
+            pending.fail(_copy(error))
         self._ended.set()
 
 
@@ -188,6 +237,10 @@ class Session:
     async def run(self, command: Generator[Json, Json, Result]) -> Result:
         """As `Connection.run`, for this target."""
         return await self.connection.run(command, self.session_id)
+
+    def begin(self, command: Generator[Json, Json, Result], *, on_done: Callable[[], None]) -> Pending[Result]:
+        """As `Connection.begin`, for this target."""
+        return self.connection.begin(command, self.session_id, on_done=on_done)
 
     def send_nowait(self, command: Command) -> None:
         """As `Connection.send_nowait`, for this target."""

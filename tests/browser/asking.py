@@ -33,7 +33,7 @@ async def call(
     toolset: str | None = None,
     seconds: float | None = None,
 ) -> Answer:
-    return await agent.call_page_tool(page, tool, arguments, toolset, seconds)
+    return await agent.call_page_tool(page, tool, arguments, toolset=toolset, timeout_seconds=seconds)
 
 
 def read(answer: Answer) -> dict[str, Any]:

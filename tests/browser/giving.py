@@ -35,7 +35,7 @@ async def open_giver(bridge: Bridge, agent: Agent, site: Site, before: str = "")
     [found] = bridge.registry.snapshot[handle]
 
     async def give(source: str, select: str = "") -> Ending:
-        return await bridge.source.run(found, {"source": source}, select=read_pointer(select))
+        return await bridge.source.start(found, {"source": source}, select=read_pointer(select)).wait()
 
     return give
 

@@ -10,9 +10,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from bridge.page.invocation import Ending
 from bridge.page.session import Page
-from bridge.tools.tool import Tool
+from bridge.tools.sources.page import PageCall
 from bridge.wire.connection import Connection
 from tests.browser.asking import (
     call,
@@ -120,7 +119,7 @@ async def test_a_page_that_reloads_all_the_time_is_listed_and_leaves_nothing_beh
     await run_script(await page_of(bridge, handle), "localStorage.clear()")
     await list_tools(agent, handle)
     await wait_all_tasks_blocked(0.05)
-    before = count_tasks(), len(connection._waiters)
+    before = count_tasks(), len(connection._pending)
     reloads = site.asked["/storm"]
     wire = Wire(connection)
 
@@ -129,7 +128,7 @@ async def test_a_page_that_reloads_all_the_time_is_listed_and_leaves_nothing_beh
     for _ in range(listings):
         listing = await list_tools(agent, handle)
         assert (names(listing), listing["origin"], listing["url"]) == (["tick"], site.origin, storm)
-        assert len(connection._waiters) <= before[1] + 2
+        assert len(connection._pending) <= before[1] + 2
         for _ in range(calls):
             answer = await call(agent, handle, "tick")
             if answer.is_error:
@@ -139,7 +138,7 @@ async def test_a_page_that_reloads_all_the_time_is_listed_and_leaves_nothing_beh
     await agent.navigate_page(handle, calm, None)
     await list_tools(agent, handle)
     with trio.fail_after(10):
-        while (count_tasks(), len(connection._waiters)) != before:
+        while (count_tasks(), len(connection._pending)) != before:
             await wait_all_tasks_blocked(0.01)
 
     assert wire.handles == 0
@@ -222,15 +221,16 @@ class Late:
     """Runs tools as the bridge does, but lets something happen first: the decision is made by then."""
 
     def __init__(self, bridge: Bridge, meanwhile: Callable[[], Awaitable[object]]) -> None:
-        self._source = bridge.source
+        self._order = bridge.order
         self._meanwhile: Callable[[], Awaitable[object]] | None = meanwhile
-        bridge.source = cast("Any", self)
+        self.enter = bridge.order.enter
+        bridge.order = cast("Any", self)
 
-    async def run(self, tool: Tool, arguments: dict[str, Any]) -> Ending:
+    async def start(self, page: Page, start: Callable[[], PageCall]) -> PageCall:
         meanwhile, self._meanwhile = self._meanwhile, None
         if meanwhile is not None:
             await meanwhile()
-        return await self._source.run(tool, arguments)
+        return await self._order.start(page, start)
 
 
 Move = Callable[[], Awaitable[object]]

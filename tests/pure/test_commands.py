@@ -57,6 +57,18 @@ READABLE: dict[str, tuple[Json, type]] = {
         {"frameId": "F", "url": "https://shop.example/#a", "navigationType": "fragment"},
         commands.page.NavigatedWithinDocument,
     ),
+    "Page.javascriptDialogClosed": ({"frameId": "F", "result": True, "userInput": "7"}, commands.DialogClosed),
+    "Page.javascriptDialogOpening": (
+        {
+            "url": "https://shop.example/",
+            "frameId": "F",
+            "message": "How many?",
+            "type": "prompt",
+            "hasBrowserHandler": False,
+            "defaultPrompt": "1",
+        },
+        commands.DialogOpening,
+    ),
     "Page.lifecycleEvent": (
         {"frameId": "F", "loaderId": "L", "name": "load", "timestamp": 1169.15502},
         commands.Lifecycle,
@@ -124,7 +136,7 @@ def test_an_event_with_a_field_gone_or_changed_is_read_or_stays_raw(method):
         ("Foo.barHappened", {"a": 1}),
         ("Page.frameStartedNavigating", {"frameId": "F"}),
         ("", {}),
-        ("Page.javascriptDialogOpening", {"type": "newer than PyCDP"}),
+        ("Page.javascriptDialogOpening", {"message": "How many?"}),
         ("Page.frameNavigated", {}),
         ("Runtime.executionContextCreated", {"context": {"id": 1}}),
         ("Runtime.executionContextCreated", {"context": CONTEXT | {"auxData": ["F"]}}),

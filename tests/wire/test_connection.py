@@ -137,7 +137,7 @@ async def test_cancelled_command_leaves_nothing_behind(peer):
         command = await peer.next_command()
         await call.cancel()
 
-        assert link.connection._waiters == {}
+        assert link.connection._pending == {}
         await peer.say({"id": command["id"], "result": {}})
         await link.check_alive()
 
@@ -162,7 +162,7 @@ async def test_a_command_cancelled_by_an_event_beside_its_reply_ends_in_peace(pe
         await peer.say({"method": "A.b"}, {"id": 1, "result": {}}, {"method": "A.b"})
         await call.wait_ended()
 
-        assert link.connection._waiters == {}
+        assert link.connection._pending == {}
         assert call.error is None
         await link.check_alive()
 

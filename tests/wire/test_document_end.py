@@ -10,6 +10,7 @@ from bridge import limits
 from bridge.errors import NavigatedDuringCall, PageGone
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.frames import FrameId, Realm
+from bridge.page.run import Run
 from bridge.wire.connection import Session
 from bridge.wire.router import SessionId
 from tests.wire.conftest import Call, FakePeer, Link
@@ -26,7 +27,7 @@ async def link(peer: FakePeer) -> AsyncIterator[Link]:
 
 
 def start_run(link: Link, document: Document) -> Call:
-    return Call(link._nursery, document.run, 1, 0, 0, "{}")
+    return Call(link._nursery, Run(document, 1, 0, 0, "{}").wait)
 
 
 def document_of(link: Link, *, frame: str = "") -> Document:
@@ -100,5 +101,5 @@ async def test_a_page_that_is_gone_says_nothing_more_and_is_not_waited_for(peer:
     await run.wait_ended()
 
     assert run.error is gone
-    with pytest.raises(DocumentEnded):
-        await document.run(1, 0, 0, "{}")
+    with pytest.raises(PageGone):
+        Run(document, 1, 0, 0, "{}")

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
-from bridge.errors import BrowserGone, PageGone, PageThrew, PartNotFound, SchemaUnusable
+from bridge.errors import BrowserGone, CallTimedOut, PageGone, PageThrew, PartNotFound, SchemaUnusable
 from bridge.page.discovery import Discovery
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending
+from bridge.page.run import Run, Why
 from bridge.page.session import Page
 from bridge.page.state import PageState
 from bridge.tools.registry import Registry
@@ -44,7 +45,7 @@ class PageSource:
         if not told:
             del self._told[page.handle]
 
-    async def run(self, tool: Tool, arguments: dict[str, Any], *, select: Sequence[str] = ()) -> Ending:
+    def start(self, tool: Tool, arguments: dict[str, Any], *, select: Sequence[str] = ()) -> "PageCall":
         """Run one tool in its home; `arguments` were checked.
 
         Args:
@@ -52,25 +53,83 @@ class PageSource:
 
         Raises:
             DocumentEnded: its home is of the past; nothing ran.
-            PageThrew: the tool threw, or its promise was rejected.
-            PartNotFound: its result has nothing at `select`.
-            PageGone: the page navigated, crashed or was closed while it ran.
+            PageUnresponsive, ConnectionLost: it can't be run.
         """
         text = json.dumps(arguments, separators=(",", ":"))
+        home = tool.home
+        return PageCall(tool, Run(home.document, home.round, tool.id.group, tool.id.tool, text, select=select))
+
+
+class PageCall:
+    """A tool that was sent to its page."""
+
+    def __init__(self, tool: Tool, run: Run) -> None:
+        self.tool = tool
+        self.run = run
+
+    async def wait(self) -> Ending:
+        """Block until it has ended, and return its result.
+
+        Raises:
+            DocumentEnded: its home was of the past; nothing ran.
+            DialogOpen: a dialog waits for an answer, and the tool for the dialog.
+            PageThrew: the tool threw, or its promise was rejected.
+            PartNotFound: its result has nothing where a part of it is wanted.
+            PageGone: the page navigated, crashed or was closed while it ran.
+        """
         try:
-            ending = await tool.home.document.run(tool.home.round, tool.id.group, tool.id.tool, text, select=select)
+            ending = await self.run.wait()
         except (PageGone, BrowserGone) as error:
             error.dispatched = True
             raise
         match ending.how:
             case "completed":
-                return read_completed(tool, ending)
+                return read_completed(self.tool, ending)
             case "failed":
-                raise PageThrew(_thrown(tool, ending), stack=ending.stack)
+                raise PageThrew(_thrown(self.tool, ending), stack=ending.stack)
             case "no such part":
-                raise PartNotFound(f"Tool {tool.name!r} ran, and its result has {ending.text}.")
-            case _:
+                raise PartNotFound(f"Tool {self.tool.name!r} ran, and its result has {ending.text}.")
+            case "stale":
                 raise DocumentEnded
+            case how:
+                raise PageStopped(how)
+
+    async def stop(self, what: str, seconds: float) -> Ending:
+        """Its time is over: end it, and return its result if it has one at the last moment.
+
+        Args:
+            what: names the call in a sentence.
+            seconds: the time that it had.
+
+        Raises:
+            CallTimedOut: saying what became of it.
+            BridgeError: as `wait`.
+        """
+        await self.run.stop(Why.TIME_OUT)
+        try:
+            return await self.wait()
+        except PageThrew as error:
+            advice = f"It stopped when it was told to: {error} {_LOOK}"
+        except PageStopped as stopped:
+            advice = _ADVICE[stopped.how]
+        raise CallTimedOut(what, seconds, advice, dispatched=True)
+
+
+class PageStopped(Exception):
+    """A run was ended by us: `abandoned`, `terminated` or `stuck`."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(how)
+        self.how = how
+
+
+_LOOK: Final = "It may have done part of its work: look at the page before you call again."
+_ADVICE: Final = {
+    "abandoned": "It was told to stop, and may be at it still: look at the page before you call again.",
+    "terminated": f"Its script held the page and was ended by force; the page answers again. {_LOOK}",
+    "stuck": "The page answers nothing any more, and could not be freed: close it with close_page, and open its "
+    "address anew.",
+}
 
 
 def _thrown(tool: Tool, ending: Ending) -> str:

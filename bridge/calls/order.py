@@ -1,0 +1,68 @@
+"""Whose turn it is: the calls of one page run one after the other, those of different pages side by side."""
+
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+import trio
+
+from bridge import limits
+from bridge.errors import Busy, DialogOpen
+from bridge.page.session import Page
+from bridge.tools.sources.page import PageCall
+
+
+class _Line:
+    """The calls of one page."""
+
+    def __init__(self) -> None:
+        self.lock = trio.Lock()
+        self.latest: PageCall | None = None
+
+
+class Order:
+    """Counts the calls that are in flight, and has those of one page wait for each other."""
+
+    def __init__(self) -> None:
+        self._in_flight: Counter[Page] = Counter()
+        self._lines: WeakKeyDictionary[Page, _Line] = WeakKeyDictionary()
+
+    @contextmanager
+    def enter(self, page: Page) -> Generator[None]:
+        """Count a call for the length of the block.
+
+        Raises:
+            Busy: there are too many.
+        """
+        if self._in_flight[page] >= limits.CALLS_PER_PAGE:
+            raise Busy(
+                f"Page {page.handle} has {limits.CALLS_PER_PAGE} calls in flight, which is the most. "
+                "Nothing ran; call again when one of them has been answered."
+            )
+        if self._in_flight.total() >= limits.CALLS:
+            raise Busy(
+                f"{limits.CALLS} calls are in flight, which is the most. "
+                "Nothing ran; call again when one of them has been answered."
+            )
+        self._in_flight[page] += 1
+        try:
+            yield
+        finally:
+            self._in_flight[page] -= 1
+            if not self._in_flight[page]:
+                del self._in_flight[page]
+
+    async def start(self, page: Page, start: Callable[[], PageCall]) -> PageCall:
+        """Start a call when the one before it on its page has ended, whoever waits for that one.
+
+        Raises:
+            DialogOpen: a dialog holds the one before it.
+            BridgeError: as `start`.
+        """
+        line = self._lines.setdefault(page, _Line())
+        async with line.lock:
+            if line.latest is not None and not await line.latest.run.wait_ended() and page.dialog is not None:
+                raise DialogOpen(page.handle, page.dialog.kind, page.dialog.message, dispatched=False)
+            line.latest = start()
+            return line.latest

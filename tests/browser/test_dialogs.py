@@ -1,0 +1,266 @@
+"""Dialogs that pages show: those of our calls are answered or told of, those of a person are left to the person."""
+
+import json
+
+import pytest
+import trio
+
+from bridge.browser.process import LaunchOptions
+from bridge.calls.agent import Agent
+from bridge.calls.answers import Answer
+from bridge.calls.bridge import Bridge, open_bridge
+from bridge.settings import PageSettings
+from bridge.wire.commands import page as cdp_page
+from bridge.wire.commands import runtime
+from tests.browser.asking import call, code, facts, list_tools, open_page, page_of, read, run_script
+from tests.sites import Site, offering, tool
+
+PING = tool("ping", "() => 'pong'")
+ALERT = tool("alert", "() => { alert('Saved \\u2028 7'); return 'after' }")
+CONFIRM = tool("confirm", "() => confirm('Really?') ? 'yes' : 'no'")
+PROMPT = tool("prompt", "() => prompt('How many?', 'one')")
+TWICE = tool("twice", "() => [confirm('First?'), confirm('Second?')]")
+TOOLS = offering(PING, ALERT, CONFIRM, PROMPT, TWICE)
+
+
+async def show_dialog(bridge: Bridge, handle: str, expression: str) -> None:
+    """What the page does by itself, or a person in it."""
+    page = await page_of(bridge, handle)
+    page._session.send_nowait(runtime.evaluate(f"setTimeout(() => {{ {expression} }})"))
+    await page.wait_changed(lambda: page.dialog is not None)
+
+
+async def described(agent: Agent, handle: str) -> dict:
+    return next(page for page in read(await agent.list_pages())["pages"] if page["page"] == handle)
+
+
+def dialogs(answer: Answer) -> list[dict]:
+    [note] = answer.notes
+    return json.loads(note)["dialogs"]
+
+
+async def test_an_alert_during_a_call_is_accepted_and_reported(agent: Agent, site: Site):
+    url = site.page("/alert", TOOLS)
+    page = await open_page(agent, url)
+
+    answer = await call(agent, page, "alert")
+
+    assert answer.text == "after"
+    assert dialogs(answer) == [{"type": "alert", "message": "Saved \u2028 7", "url": url, "answer": "accepted"}]
+    assert (await call(agent, page, "ping")).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "accept", "text", "outcome"),
+    [
+        ("confirm", True, None, "yes"),
+        ("confirm", False, None, "no"),
+        ("prompt", True, "two", "two"),
+        ("prompt", True, "", ""),
+        ("prompt", True, None, "one"),
+        ("prompt", False, "two", "null"),
+    ],
+)
+async def test_whoever_answers_the_dialog_of_a_call_gets_what_became_of_the_call(
+    agent: Agent, site: Site, name: str, accept: bool, text: str | None, outcome: str
+):
+    page = await open_page(agent, site.page("/asks", TOOLS))
+
+    with trio.fail_after(2):
+        asked = await call(agent, page, name)
+    answer = await agent.handle_dialog(page, accept, text)
+
+    assert facts(asked) == ("dialog_open", "unknown", True)
+    assert asked.structured is not None
+    assert asked.structured["dialog"]["type"] == name
+    assert json.dumps(asked.structured["dialog"]["message"]) in asked.text
+    assert (answer.is_error, answer.text) == (False, outcome)
+    assert (await call(agent, page, "ping")).text == "pong"
+
+
+async def test_a_second_dialog_of_one_call_is_asked_about_as_well(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/twice", TOOLS))
+
+    first = await call(agent, page, "twice")
+    second = await agent.handle_dialog(page, True, None)
+    answer = await agent.handle_dialog(page, False, None)
+
+    assert "First?" in first.text
+    assert code(second) == "dialog_open"
+    assert "Second?" in second.text
+    assert answer.text == "[true,false]"
+
+
+async def test_while_a_dialog_is_open_its_page_says_so_at_once_and_others_work(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/held", TOOLS))
+    other = await open_page(agent, site.page("/other", TOOLS))
+    await call(agent, page, "confirm")
+
+    with trio.fail_after(2):
+        again = await call(agent, page, "ping")
+        listing = await agent.list_page_tools(page, None, None)
+        every = await agent.list_page_tools(None, None, None)
+        pong = await call(agent, other, "ping")
+
+    assert facts(again) == ("dialog_open", "rejected", False)
+    assert code(listing) == "dialog_open"
+    assert {one["page"]: one["problems"] for one in read(every)["pages"]}[page][0].count("Really?") == 1
+    assert pong.text == "pong"
+    assert (await described(agent, page))["dialog"]["message"] == "Really?"
+    assert (await agent.handle_dialog(page, True, None)).text == "yes"
+
+
+async def test_calls_that_wait_their_turn_are_told_of_the_dialog(agent: Agent, site: Site):
+    slow = tool("slow", "() => new Promise(done => { globalThis.go = () => done(confirm('Really?')) })")
+    go = tool("go", "() => globalThis.go()")
+    page = await open_page(agent, site.page("/turns", offering(slow, go, PING)))
+    await list_tools(agent, page)
+    answers: list[Answer] = []
+
+    async def keep(name: str) -> None:
+        answers.append(await call(agent, page, name))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keep, "slow")
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        nursery.start_soon(keep, "ping")
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        found = await page_of(agent._bridge, page)
+        found._session.send_nowait(runtime.evaluate("globalThis.go()"))
+
+    assert sorted(facts(answer) for answer in answers) == [
+        ("dialog_open", "rejected", False),
+        ("dialog_open", "unknown", True),
+    ]
+    assert (await agent.handle_dialog(page, True, None)).text == "true"
+
+
+async def test_there_may_be_no_dialog_to_answer(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/none", TOOLS))
+
+    assert code(await agent.handle_dialog(page, True, None)) == "no_dialog"
+
+
+@pytest.mark.parametrize("expression", ["alert('mine')", "confirm('mine')", "prompt('mine')"])
+async def test_a_dialog_that_we_did_not_cause_is_left_to_the_person(
+    agent: Agent, bridge: Bridge, site: Site, expression: str
+):
+    page = await open_page(agent, site.page("/person", TOOLS))
+    await show_dialog(bridge, page, expression)
+
+    assert (await described(agent, page))["dialog"]["message"] == "mine"
+    assert code(await call(agent, page, "ping")) == "dialog_open"
+
+    # The person clicks.
+    found = await page_of(bridge, page)
+    await found._session.run(cdp_page.handle_java_script_dialog(accept=True))
+    await found.wait_changed(lambda: found.dialog is None)
+
+    assert "dialog" not in await described(agent, page)
+    assert (await call(agent, page, "ping")).text == "pong"
+
+
+async def test_a_call_that_waited_for_a_person_keeps_its_outcome_for_who_asks(agent: Agent, bridge: Bridge, site: Site):
+    page = await open_page(agent, site.page("/clicked", TOOLS))
+    await call(agent, page, "confirm")
+    found = await page_of(bridge, page)
+    await found._session.run(cdp_page.handle_java_script_dialog(accept=True))
+    await found.wait_changed(lambda: found.dialog is None)
+
+    assert (await call(agent, page, "ping")).text == "pong"
+    assert (await agent.handle_dialog(page, True, None)).text == "yes"
+    assert code(await agent.handle_dialog(page, True, None)) == "no_dialog"
+
+
+@pytest.mark.parametrize(
+    ("page_settings", "outcome"),
+    [
+        (PageSettings(dialogs="accept"), ("yes", "one", "[true,true]")),
+        (PageSettings(dialogs="dismiss"), ("no", "null", "[false,false]")),
+    ],
+)
+async def test_the_settings_may_answer_for_the_agent(agent: Agent, site: Site, outcome: tuple[str, ...]):
+    page = await open_page(agent, site.page("/settled", TOOLS))
+
+    answers = [await call(agent, page, name) for name in ("confirm", "prompt", "twice")]
+
+    assert tuple(answer.text for answer in answers) == outcome
+    assert [len(dialogs(answer)) for answer in answers] == [1, 1, 2]
+    assert code(await call(agent, page, "nope")) == "tool_not_found"
+
+
+BEFORE_UNLOAD = "<script>onbeforeunload = event => { event.preventDefault(); return 'x' }</script>"
+
+
+async def test_leaving_a_page_that_asks_before_it_is_left_is_accepted_where_the_agent_asked(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    page = await open_page(agent, site.page("/dirty", BEFORE_UNLOAD + TOOLS))
+    await run_script(await page_of(bridge, page), "1")  # as a click, without which browsers do not ask
+
+    with trio.fail_after(5):
+        there = read(await agent.navigate_page(page, site.page("/clean", TOOLS), None))
+
+    assert there["dialogs"][0] | {"url": ""} == {
+        "type": "beforeunload",
+        "message": "",
+        "url": "",
+        "answer": "accepted",
+    }
+
+
+async def test_a_tool_that_leaves_such_a_page_asks_the_agent(agent: Agent, bridge: Bridge, site: Site):
+    clean = site.page("/clean", TOOLS)
+    leave = tool("leave", f"() => {{ location.href = '{clean}'; return new Promise(() => {{}}) }}")
+    page = await open_page(agent, site.page("/leaves", BEFORE_UNLOAD + offering(leave)))
+    await run_script(await page_of(bridge, page), "1")
+
+    asked = await call(agent, page, "leave")
+    answer = await agent.handle_dialog(page, True, None)
+
+    assert facts(asked) == ("dialog_open", "unknown", True)
+    assert code(answer) == "navigated_during_call"
+
+
+@pytest.mark.parametrize("page_settings", [PageSettings(frames="all")])
+async def test_a_dialog_of_a_frame_holds_its_page(agent: Agent, site: Site, other_site: Site):
+    inner = other_site.elsewhere().page("/inner", offering(CONFIRM, ALERT))
+    page = await open_page(agent, site.page("/outer", f"<iframe src='{inner}'></iframe>" + offering(PING)))
+    await list_tools(agent, page)
+
+    alerted = await call(agent, page, "alert")
+    asked = await call(agent, page, "confirm")
+    held = await call(agent, page, "ping")
+
+    assert alerted.text == "after"
+    assert dialogs(alerted)[0]["message"] == "Saved \u2028 7"
+    assert code(asked) == "dialog_open"
+    assert facts(held) == ("dialog_open", "rejected", False)
+    assert (await agent.handle_dialog(page, True, None)).text == "yes"
+
+
+async def test_alerts_of_a_browser_of_our_own_hold_up_nobody(site: Site):
+    url = site.page("/greets", "<script>alert('Welcome')</script>" + TOOLS)
+    async with open_bridge(LaunchOptions(no_sandbox=True)) as bridge:
+        agent = Agent(bridge)
+
+        with trio.fail_after(20):
+            opened = read(await agent.open_page(url))
+            again = read(await agent.open_page(url))
+
+        assert opened["dialogs"] == [{"type": "alert", "message": "Welcome", "url": url, "answer": "accepted"}]
+        assert (await call(agent, again["page"], "ping")).text == "pong"
+
+
+async def test_a_dialog_while_a_page_is_asked_for_its_tools_is_told_and_the_tools_come_later(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    asks = "() => { if (!globalThis.asked) { asked = true; confirm('Tools?') } }"
+    listens = f"<script>window.addEventListener('devtoolstooldiscovery', {asks})</script>"
+    page = await open_page(agent, site.page("/listens", listens + offering(PING)))
+
+    listing = await agent.list_page_tools(page, None, None)
+    assert code(listing) == "dialog_open"
+    await agent.handle_dialog(page, True, None)
+
+    assert (await call(agent, page, "ping")).text == "pong"

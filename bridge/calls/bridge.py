@@ -73,6 +73,12 @@ class Bridge:
             self.registry.clear()
             self._ready.set()
 
+    async def abort_runs(self) -> None:
+        """Tell every tool that runs still that the bridge ends, and give them `limits.GRACE_SECONDS`."""
+        async with trio.open_nursery() as nursery:
+            for page in self._pages or ():
+                nursery.start_soon(page.abort_runs)
+
     async def wait_settled(self) -> None:
         """Give pages that are between two documents `limits.NOTICE_PAGE_SECONDS` to say what the next one offers."""
         with trio.move_on_after(limits.NOTICE_PAGE_SECONDS):
@@ -118,4 +124,8 @@ async def open_bridge(
         bridge = Bridge(spill, settings or PageSettings())
         async with open_background() as nursery:
             nursery.start_soon(bridge.keep_browser, options, urls)
-            yield bridge
+            try:
+                yield bridge
+            finally:
+                with trio.CancelScope(shield=True):
+                    await bridge.abort_runs()

@@ -49,30 +49,18 @@ class Page(PageState):
 
     async def live(self) -> None:
         """Own everything that goes on in the page, from its attaching to its end."""
-        try:
-            async with open_background() as nursery:
-                await self._install(self._session)
-                async for newcomer in self._arrived:
-                    match newcomer:
-                        case Document():
-                            nursery.start_soon(self._look_after, newcomer)
-                        case Session():
-                            nursery.start_soon(self._install_in_frame, newcomer)
-                        case Realm():
-                            nursery.start_soon(self._find_main_frame)
-                        case _:
-                            nursery.start_soon(newcomer)
-        finally:
-            await self._abort_runs()
-
-    async def _abort_runs(self) -> None:
-        """Tell the tools that run still that the bridge ends."""
-        runs = [run for document in self._documents.values() for run in document.runs]
-        if runs:
-            with trio.CancelScope(shield=True):
-                async with trio.open_nursery() as nursery:
-                    for run in runs:
-                        nursery.start_soon(run.bridge_ends)
+        async with open_background() as nursery:
+            await self._install(self._session)
+            async for newcomer in self._arrived:
+                match newcomer:
+                    case Document():
+                        nursery.start_soon(self._look_after, newcomer)
+                    case Session():
+                        nursery.start_soon(self._install_in_frame, newcomer)
+                    case Realm():
+                        nursery.start_soon(self._find_main_frame)
+                    case _:
+                        nursery.start_soon(newcomer)
 
     async def _install(self, session: Session) -> None:
         """Put the shim into a session's documents to come, and let a paused target go on."""
@@ -198,6 +186,13 @@ class Page(PageState):
         async with trio.open_nursery() as nursery:
             for document in frames:
                 nursery.start_soon(ask, document)
+
+    async def abort_runs(self) -> None:
+        """Tell the tools that run still that the bridge ends, and give them `limits.GRACE_SECONDS`."""
+        async with trio.open_nursery() as nursery:
+            for document in self._documents.values():
+                for run in document.runs:
+                    nursery.start_soon(run.bridge_ends)
 
     def let_go(self, run: Run, why: Why) -> None:
         """Stop a run that nobody waits for any more, in the background."""

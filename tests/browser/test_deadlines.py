@@ -36,7 +36,7 @@ SECONDS = 0.3
         ("() => { const again = {then(done) { done(again) }}; return again }", "ended by force"),
         (f"() => ({{get a() {{ {SPIN} }}}})", "ended by force"),
         (f"() => new Proxy({{}}, {{ownKeys() {{ {SPIN} }}}})", "ended by force"),
-        (f"(input, {{signal}}) => new Promise(() => {{ signal.onabort = () => {{ {SPIN} }} }})", "before you call again"),
+        (f"(input, {{signal}}) => new Promise(() => {{ signal.onabort = () => {{ {SPIN} }} }})", "before you call"),
     ],
 )  # fmt: skip
 async def test_a_tool_that_does_not_end_is_ended_in_time_and_its_page_works_on(
@@ -91,13 +91,16 @@ async def test_a_cancelled_call_is_stopped_and_the_next_one_waits_for_that(
 async def test_a_call_frees_a_page_that_a_script_of_its_own_holds(agent: Agent, bridge: Bridge, site: Site):
     page = await open_page(agent, site.page("/busy", offering(PING)))
     await list_tools(agent, page)
-    (await page_of(bridge, page))._session.send_nowait(runtime.evaluate(f"setTimeout(() => {{ {SPIN} }})"))
+    holds = f"setTimeout(() => {{ fetch('/holds'); {SPIN} }})"
+    (await page_of(bridge, page))._session.send_nowait(runtime.evaluate(holds))
+    await site.wait_asked("/holds", 1)
 
     with trio.fail_after(SECONDS + 1):
-        first = await call(agent, page, "ping", seconds=SECONDS)
+        answer = await call(agent, page, "ping", seconds=SECONDS)
 
-    assert first.text == "pong" or code(first) == "timed_out"
-    assert (await call(agent, page, "ping")).text == "pong"
+    # The tool could run when its time was over, and before it was let go; or not.
+    assert answer.text == "pong" or "ended by force" in answer.text
+    assert (await call(agent, page, "ping", seconds=5)).text == "pong"
 
 
 async def test_a_page_that_holds_itself_again_and_again_costs_each_call_no_more_than_its_time(agent: Agent, site: Site):

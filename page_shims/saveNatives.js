@@ -50,5 +50,6 @@ function saveNatives() {
     eventTargetPrototype: EventTarget.prototype,
     kinds: saveKinds(),
     readers: saveReaders(),
+    named: openElements(),
   };
 }

@@ -36,6 +36,7 @@ function saveNatives() {
     setTimeout,
     performance,
     now: Performance.prototype.now,
+    querySelector: Document.prototype.querySelector,
     querySelectorAll: Document.prototype.querySelectorAll,
     getAttribute: Element.prototype.getAttribute,
     hasAttribute: Element.prototype.hasAttribute,

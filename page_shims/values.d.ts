@@ -79,6 +79,15 @@ interface NamedElements {
   deref: Function;
 }
 
+/** A place in the arguments of a call where an agent has named an element. */
+interface ElementPlace {
+  path: (string | number)[];
+  by: 'uid' | 'selector';
+  name: string;
+  /** The schema says so; else it may be data that looks like one. */
+  certain: boolean;
+}
+
 /** What is known of all objects with one prototype. */
 interface ClassInfo {
   __proto__: null;

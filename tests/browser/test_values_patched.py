@@ -33,6 +33,7 @@ TOOLS = offering(
     tool("fail", "() => fail()"),
     tool("done", "() => done"),
     tool("root", "() => root"),
+    tool("isRoot", "({at}) => at === root", "{properties: {at: {'x-mcp-type': 'HTMLElement'}}}"),
 )
 
 
@@ -94,9 +95,12 @@ PATCHING = """<script>
 
 
 async def check_values(agent: Agent, page: str, expected: str) -> None:
-    assert names(await list_tools(agent, page)) == ["values", "sum", "fail", "done", "root"]
+    assert names(await list_tools(agent, page)) == ["values", "sum", "fail", "done", "root", "isRoot"]
     assert without_uids(without_stacks((await call(agent, page, "values")).text)) == expected
     assert (await call(agent, page, "sum", {"a": [1, 2]})).text == "3"
+    root = json.loads((await call(agent, page, "root")).text)
+    for at in (root, {"selector": "html"}):
+        assert (await call(agent, page, "isRoot", {"at": at})).text == "true"
     failed = await call(agent, page, "fail")
     assert code(failed) == "tool_threw"
     assert failed.text == 'Tool \'fail\' ran and threw RangeError: sold out, with {"cause":{"code":7}}'

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Decide how a DOM node is written: an element by its tag, what names it, and the beginning of its text.
+ * Decide how a DOM node is written: an element by its uid, its tag, what names it, and the beginning of its text.
  * Runs: main world. Throws where it only looks like a node.
  * @param {Natives} natives
  * @param {any} node
@@ -21,5 +21,5 @@ function describeNode(natives, node) {
     const given = natives.apply(getAttribute, node, [telling[i]]);
     if (given !== null && given !== '') tag += ` ${telling[i]}=${attributeText(natives, given)}`;
   }
-  return markerShape('element', `<${tag}>${quoted}`);
+  return { __proto__: null, is: 'element', uid: mintUid(natives, node), text: `<${tag}>${quoted}` };
 }

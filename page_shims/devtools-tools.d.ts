@@ -26,7 +26,10 @@ interface ToolDefinition<Input = any> {
   name: string;
   /** For the agent: what the tool tells or does, and when to use it. */
   description: string;
-  /** JSON Schema of an object: draft 7, unless `$schema` names another draft. */
+  /**
+   * JSON Schema of an object: draft 7, unless `$schema` names another draft. Where it says `'x-mcp-type': 'HTMLElement'`,
+   * `execute` gets an element of the page.
+   */
   inputSchema: object;
   /**
    * Do the work, with arguments that fit `inputSchema`. What it returns, or its promise resolves to, is what the agent

@@ -10,8 +10,6 @@
  */
 function encodeFields(natives, sheet, shape, place) {
   const { owner, heads, keys } = shape;
-  /** @param {string} said @param {boolean} whole */
-  const write = (said, whole) => quoteText(natives, whole ? escapeKey(natives, said) : said);
   let text = spend(sheet, '{');
   for (let i = 0; i < heads.length; i++) {
     const head = /** @type {Head} */ (heads[i]);
@@ -25,8 +23,11 @@ function encodeFields(natives, sheet, shape, place) {
       break;
     }
     const key = /** @type {string} */ (keys[i]);
+    const named = fieldKey(natives, shape, i);
+    /** @param {string} said @param {boolean} whole */
+    const write = (said, whole) => quoteText(natives, whole ? named : said);
     text += writeText(natives, sheet, key, sheet.bounds.stringChars, write) + spend(sheet, ':');
-    text += encodeMember(natives, sheet, owner, key, placeIn(place, escapeKey(natives, key)));
+    text += encodeMember(natives, sheet, owner, key, placeIn(place, named));
   }
   return text + spend(sheet, '}');
 }

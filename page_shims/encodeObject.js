@@ -23,7 +23,7 @@ function encodeObject(natives, sheet, value, place) {
   } catch (thrown) {
     return writeMarker(natives, sheet, 'threw', thrownWords(natives, thrown));
   }
-  if (shape.is === 'marker') return writeMarker(natives, sheet, shape.word, shape.content);
+  if (shape.is === 'marker' || shape.is === 'element') return encodeShape(natives, sheet, shape, place);
   if (sheet.shallow && holdsSome(shape)) return writeMarker(natives, sheet, 'not shown:', shapeWords(shape));
   if (sheet.insiders !== Infinity) noteInsider(sheet, value, shape);
   place.open = true;

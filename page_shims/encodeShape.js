@@ -12,6 +12,8 @@ function encodeShape(natives, sheet, shape, place) {
   switch (shape.is) {
     case 'marker':
       return writeMarker(natives, sheet, shape.word, shape.content);
+    case 'element':
+      return writeElement(natives, sheet, shape);
     case 'value': {
       const { above, key } = place;
       const inside = { __proto__: null, above, key, depth: place.depth + 1, open: false, asked: true };

@@ -42,10 +42,12 @@ function makeKit(natives, early) {
       case 'call': {
         const tool = round !== null && words[1] === round.number ? round.captured[words[2]]?.[words[3]] : undefined;
         if (tool === undefined) return { __proto__: null, how: 'stale', kind: 'none', text: '' };
+        const given = natives.parse(words[4]);
+        const lacking = placeElements(natives, given, words[7]);
+        if (lacking !== null) return lacking;
         return runs.begin(words[6], (context) => {
           if ('source' in tool) return runRegistered(natives, tool, words[4], words[5], registrations, context);
-          const given = () => [natives.parse(words[4]), context];
-          return runTool(natives, () => natives.apply(tool.execute, tool.owner, given()), words[5]);
+          return runTool(natives, () => natives.apply(tool.execute, tool.owner, [given, context]), words[5]);
         });
       }
       case 'abort':

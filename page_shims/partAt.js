@@ -21,6 +21,11 @@ function partAt(natives, sheet, value, key) {
     }
     if (shape === null) return { value, there: describeKind(natives, value) };
     if (shape.is === 'marker') return { value, there: `[${shape.word} ${clipText(natives, shape.content, 100)}]` };
+    if (shape.is === 'element') {
+      if (key === 'uid') return { value: shape.uid, there: '' };
+      if (key === 'describe') return { value: shape.text, there: '' };
+      return { value, there: `an element, ${shape.text}` };
+    }
     if (shape.is === 'list') {
       if (`${+key}` === key && hasOwn(shape.list, key)) return { value: shape.list[key], there: '' };
       return { value, there: `an array of ${counted(shape.length, 'item')}` };
@@ -31,7 +36,7 @@ function partAt(natives, sheet, value, key) {
     }
     for (let i = 0; i < shape.keys.length; i++) {
       const own = /** @type {string} */ (shape.keys[i]);
-      if (escapeKey(natives, own) === key) return { value: shape.owner[own], there: '' };
+      if (fieldKey(natives, shape, i) === key) return { value: shape.owner[own], there: '' };
     }
     return { value, there: keysWords(natives, shape) };
   } catch (thrown) {

@@ -36,6 +36,7 @@ function saveNatives() {
     setTimeout,
     performance,
     now: Performance.prototype.now,
+    querySelector: Document.prototype.querySelector,
     querySelectorAll: Document.prototype.querySelectorAll,
     getAttribute: Element.prototype.getAttribute,
     hasAttribute: Element.prototype.hasAttribute,
@@ -50,5 +51,6 @@ function saveNatives() {
     eventTargetPrototype: EventTarget.prototype,
     kinds: saveKinds(),
     readers: saveReaders(),
+    named: openElements(),
   };
 }

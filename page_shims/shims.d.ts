@@ -209,7 +209,7 @@ interface Discovery {
 
 interface Ending {
   __proto__: null;
-  how: 'completed' | 'failed' | 'stale' | 'no such part' | 'abandoned';
+  how: 'completed' | 'failed' | 'stale' | 'no such part' | 'no such element' | 'abandoned';
   kind: 'none' | 'string' | 'json' | 'error' | 'form';
   text: string;
   name?: string;

@@ -66,6 +66,28 @@ interface Noted {
   before: Noted | null;
 }
 
+/** The elements of a document that were named to an agent. */
+interface NamedElements {
+  __proto__: null;
+  /** Stands in every uid of this document. */
+  mark: number;
+  minted: number;
+  uids: ObjectTable;
+  /** By uid. */
+  elements: ObjectTable;
+  WeakRef: new (target: object) => object;
+  deref: Function;
+}
+
+/** A place in the arguments of a call where an agent has named an element. */
+interface ElementPlace {
+  path: (string | number)[];
+  by: 'uid' | 'selector';
+  name: string;
+  /** The schema says so; else it may be data that looks like one. */
+  certain: boolean;
+}
+
 /** What is known of all objects with one prototype. */
 interface ClassInfo {
   __proto__: null;
@@ -95,6 +117,7 @@ interface Head {
 /** How an object is written. */
 type Shape =
   | { __proto__: null; is: 'marker'; word: string; content: string }
+  | { __proto__: null; is: 'element'; uid: string; text: string }
   | { __proto__: null; is: 'value'; value: unknown }
   | { __proto__: null; is: 'list'; list: any; length: number }
   | { __proto__: null; is: 'fields'; owner: any; heads: Head[]; keys: string[]; about: ClassInfo; instance: boolean };
@@ -102,3 +125,8 @@ type Shape =
 interface ObjectConstructor {
   hasOwn(owner: object, key: PropertyKey): boolean;
 }
+
+declare const WeakRef: {
+  new (target: object): object;
+  prototype: { deref: Function };
+};

@@ -135,6 +135,8 @@ def _read_word(name: str, text: str, kinds: frozenset[str]) -> Json:
 def _kinds(part: Json, root: Mapping[str, Json], followed: int = 0) -> frozenset[str]:
     """The types that a subschema allows, as far as it says so plainly."""
     match part:
+        case {"x-mcp-type": "HTMLElement"}:
+            return frozenset({"object", "string"})
         case {"$ref": str(reference)} if reference.startswith("#/") and followed < _FOLLOWED:
             return _kinds(_at(root, reference), root, followed + 1)
         case {"type": str(kind)}:

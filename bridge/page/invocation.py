@@ -25,7 +25,8 @@ class Ending:
     """How a tool ended, as page_shims/shims.d.ts describes it.
 
     Attributes:
-        how: `completed`, `failed`, `stale` (a newer round replaced the one that was named; nothing ran) or
+        how: `completed`, `failed`, `stale` (a newer round replaced the one that was named; nothing ran),
+            `no such element` (an argument names one that is not there, see `name` and `text`; nothing ran) or
             `no such part` (it ran, and its result has nothing at the path that was asked for).
         kind: `none`, `string`, `json`, or for a thrown Error `error`.
         text: the value: as it is for a string, else as compact JSON; the message for an error.

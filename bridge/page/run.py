@@ -1,7 +1,7 @@
 """One run of a tool in its document. It goes on for as long as the page lets it, whether somebody waits or not."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum
 from itertools import count
 from typing import Any, Final, cast
@@ -45,11 +45,13 @@ class Run:
         arguments_text: str,
         *,
         select: Sequence[str] = (),
+        elements: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Send the call, bound to the document's realm.
 
         Args:
             select: the path to the part of the result that is wanted.
+            elements: where the arguments name elements: what page_shims/values.d.ts calls ElementPlace.
 
         Raises:
             DocumentEnded: the document is not shown any more; nothing ran.
@@ -63,7 +65,7 @@ class Run:
         self._last_word_at: float | None = None
         self._dialog: Dialog | None = None
         self._changed = trio.Event()
-        words = ("call", round_, group, tool, arguments_text, bounds_of(select), self._number)
+        words = ("call", round_, group, tool, arguments_text, bounds_of(select), self._number, list(elements))
         command = evaluate_in(
             document.realm.unique_context_id,
             call_expression(document.kit, words),

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 MARKER: Final = re.compile(
     r"(\\*)\[(?:"
     r"(?P<bare>-0|NaN|-?Infinity|undefined|hole|promise|symbol|circular|Window|nested too deeply)"
-    r"|(?P<word>class|function|symbol|threw|url|document|node|not shown:|bigint(?= [-0-9])|element(?= <)"
+    r"|(?P<word>class|function|symbol|threw|url|document|node|not shown:|bigint(?= [-0-9])"
     r"|date(?= invalid\]\Z|.*Z\]\Z)|(?:regexp|circular|same as)(?= /)|(?:blob|file)(?= .*bytes\]\Z)) (?P<content>.*)"
     r"|(?P<count>[0-9]{1,20}) (?P<thing>hole|more item)s?"
     r")\]\Z",
@@ -22,6 +22,8 @@ KEY: Final = re.compile(
     r"(\\*)\[(?:class|more keys|Error|FormData|Headers|Map|Set|URLSearchParams|ArrayBuffer|DataView"
     r"|Big(?:Ui|I)nt64Array|Float(?:16|32|64)Array|(?:Ui|I)nt(?:8|16|32)Array|Uint8ClampedArray)\]\Z"
 )
+ESCAPED_DESCRIBE: Final = re.compile(r"\\+describe")
+"""The second key of an object that is no element, and has the two keys of one."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,14 @@ class Marker:
 
     word: str
     content: str = ""
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element: the uid by which a call can name it, and what it looks like."""
+
+    uid: str
+    describe: "str | CutText"
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,13 @@ def _decode(told: Any) -> Any:  # noqa: ANN401  # JSON
 
 
 def _decode_object(told: dict[str, Any]) -> Any:  # noqa: ANN401  # a dict or an Instance
+    match list(told):
+        case ["uid", "describe"]:
+            return Element(told["uid"], _uncut(told["describe"]))
+        case ["uid", key] if ESCAPED_DESCRIBE.fullmatch(key):
+            return {"uid": _decode(told["uid"]), key[1:]: _decode(told[key])}
+        case _:
+            pass
     heads: dict[str, Any] = {}
     fields: dict[Any, Any] = {}
     for key, value in told.items():

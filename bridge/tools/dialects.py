@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Final, cast
 
 from bridge.tools.bounds import IN_PLACE, INNER, STORES
+from bridge.tools.elements import MARK, may_name_element, note
 from bridge.tools.keywords import ERROR_STEPS, QUESTIONS, Json, cost, extra_names, spend
 
 # Neither library has types to speak of.
@@ -62,8 +63,10 @@ def validator_class(dialect: Dialect) -> Validator:
         **stock.VALIDATORS,
         **{name: _asking(question) for name, question in QUESTIONS.items()},
         **_DESCENDING,
+        MARK: _asking(may_name_element),
     }
-    return cast("Any", validators).extend(stock, {name: _metered(safe[name]) for name in stock.VALIDATORS})
+    names = [*stock.VALIDATORS, MARK]
+    return cast("Any", validators).extend(stock, {name: _metered(name, safe[name]) for name in names})
 
 
 @cache
@@ -136,9 +139,10 @@ def iter_errors(validator: Validator, value: Json) -> Iterator[ValidationError]:
 # How our keywords become jsonschema's
 
 
-def _metered(keyword: Keyword) -> Keyword:
+def _metered(name: str, keyword: Keyword) -> Keyword:
     def metered(validator: Validator, value: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
         spend(cost(value, instance))
+        note(name, value, instance)
         for error in keyword(validator, value, instance, schema) or ():
             spend(ERROR_STEPS)
             yield error

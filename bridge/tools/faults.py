@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.tools.bounds import escape
+from bridge.tools.elements import ASKED_FOR, MARK
 from bridge.tools.keywords import ERROR_STEPS, Json, extra_names, spend
 
 TYPES: Final = {
@@ -110,6 +111,8 @@ def counted(amount: int | Sequence[Any] | Mapping[str, Any], unit: str) -> str:
 def requirement(schema: Json) -> str:
     """What a schema asks for, in a few words: `a number`, `one of "a", "b"`."""
     match schema:
+        case {"x-mcp-type": [*_]}:
+            return ASKED_FOR
         case {"const": value}:
             return literal(value)
         case {"enum": [*choices]}:
@@ -221,7 +224,7 @@ def _is_other_kind(error: ValidationError) -> bool:
         return False
     if error.validator in {"anyOf", "oneOf"} and error.context:
         return all(_is_other_kind(inner) for inner in error.context)
-    return error.validator in {"type", "enum", "const", None}
+    return error.validator in {"type", "enum", "const", MARK, None}
 
 
 def _distance(branch: Sequence[ValidationError]) -> tuple[bool, int, int]:
@@ -249,6 +252,7 @@ _EXPECTED: Final[dict[str, Callable[[Any], str]]] = {
     "multipleOf": lambda step: f"a multiple of {shown(step)}",
     "pattern": lambda pattern: f"a string that matches {plain(pattern)}",
     "uniqueItems": lambda _: "an array without equal items",
+    MARK: lambda _: ASKED_FOR,
 }
 
 

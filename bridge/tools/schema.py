@@ -31,6 +31,7 @@ from bridge.tools.dialects import (
     schema_keywords,
     validator_class,
 )
+from bridge.tools.elements import ElementPlace, mark_element, noting
 from bridge.tools.faults import Fault, cut, find_faults, shown
 from bridge.tools.keywords import Choices, Json, OutOfSteps, Pattern, QuietDict, budget, quiet
 
@@ -59,9 +60,23 @@ class CheckedSchema:
         Raises:
             SchemaUnusable: the check took more than `steps`, or nested too deeply.
         """
+        return self._check(quiet(value), steps)
+
+    def find_elements(self, value: Json) -> list[ElementPlace]:
+        """Where arguments that fit name elements.
+
+        Raises:
+            SchemaUnusable: as `check`.
+        """
+        copy = quiet(value)
+        with noting() as notes:
+            self._check(copy, limits.SCHEMA_STEPS)
+        return notes.places(copy)
+
+    def _check(self, value: Json, steps: int) -> list[Fault]:
         try:
             with budget(steps):
-                return find_faults(iter_errors(self.validator, quiet(value)))
+                return find_faults(iter_errors(self.validator, value))
         except OutOfSteps as error:
             reason = f"checking this value against it takes more than {steps:,} steps"
             raise SchemaUnusable(f"The input schema can't be used: {reason}.") from error
@@ -205,6 +220,7 @@ class _Compilation:
         named = schema.pop("$schema", None)
         if named is not None and _dialect_of(named) is not self._dialect:
             raise SchemaUnusable(f"The input schema mixes dialects: {place.pointer} names {shown(named)}.")
+        mark_element(schema, is_root=not place.pointer)
         if isinstance(anchor := schema.get("$dynamicAnchor"), str):
             self._anchors.setdefault(anchor, []).append(id(schema))
         if schema.get("$recursiveAnchor") is True:

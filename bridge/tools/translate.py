@@ -108,6 +108,8 @@ class _Translation:
             case "$dynamicRef" | "$recursiveRef":
                 # Where it leads depends on the way here; nearly always it means the whole again.
                 return [("allOf", [self._cut(AGAIN)])]
+            case "x-mcp-type":
+                return [("anyOf", value)]
             case "additionalProperties":
                 return self._additional_properties(value, source, spot)
             case "allOf":

@@ -40,6 +40,11 @@ async def open_giver(bridge: Bridge, agent: Agent, site: Site, before: str = "")
     return give
 
 
+def without_uids(text: str) -> str:
+    """The text of a result, each uid in it replaced by that of the documentation."""
+    return re.sub(r'"uid":"e[0-9]+-[0-9]+"', '"uid":"e12-40371"', text)
+
+
 def without_stacks(text: str) -> str:
     """The text of a result, each stack of an error in it replaced by three dots."""
     return re.sub(r'"stack":"(?:[^"\\]|\\.)*"', '"stack":"…"', text)

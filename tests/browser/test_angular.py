@@ -72,6 +72,26 @@ async def test_the_graph_of_injectors_is_read_from_the_running_application(agent
     assert len(answer.text) < 50_000
 
 
+async def test_the_graph_of_signals_is_read_for_an_element_that_a_selector_or_a_result_names(
+    agent: Agent, angular: Site
+):
+    finding = offering(tool("find", "() => [document.querySelector('app-cart')]"))
+    page = await open_page(agent, angular.page("/app", f"<app-root></app-root>{finding}<script src=/main.js></script>"))
+    [cart] = json.loads((await call(agent, page, "find")).text)
+
+    for target in (cart, cart["uid"], {"uid": cart["uid"]}, {"selector": "app-cart"}):
+        answer = await call(agent, page, "angular:signal_graph", {"target": target})
+        assert not answer.is_error, answer.text
+        graph = json.loads(answer.text)
+        values = {node["label"]: node["value"] for node in graph["nodes"] if node.get("label") in ("prices", "total")}
+        assert values == {"prices": [4, 8], "total": 12}
+        assert graph["edges"]
+
+    root = await call(agent, page, "angular:signal_graph", {"target": {"selector": "app-root"}})
+    assert not root.is_error, root.text
+    assert json.loads(root.text).keys() == {"nodes", "edges"}
+
+
 async def test_an_instance_is_told_whole_unless_it_leads_to_the_inside_of_a_framework(agent: Agent, angular: Site):
     values = """<script>
       class Part { constructor(...parts) { this.parts = parts } }
@@ -100,7 +120,7 @@ async def test_an_instance_is_told_whole_unless_it_leads_to_the_inside_of_a_fram
         '"plain":{"a":[{"[class]":"Framework","own":7,"of":{"[Map]":[]}}]}}'
     )
     assert (await call(agent, page, "data")).text.startswith('{"[Map]":[[0,{"n":0}],[1,{"n":1}]')
-    assert (await call(agent, page, "element")).text == '"[element <nav>]"'
+    assert (await call(agent, page, "element")).text.endswith('"describe":"<nav>"}')
 
 
 def injectors(injector: dict[str, Any]) -> Iterator[dict[str, Any]]:

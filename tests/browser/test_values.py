@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from bridge.page.values import CutText, Instance, Marker, decode
-from tests.browser.giving import Give, open_giver, without_stacks
+from bridge.page.values import CutText, Element, Instance, Marker, decode
+from tests.browser.giving import Give, open_giver, without_stacks, without_uids
 from tests.sites import Site
 
 DOCUMENTATION = (Path(__file__).parents[2] / "docs/values.md").read_text()
@@ -35,7 +35,7 @@ def documented() -> dict[str, str]:
 
 
 async def test_every_example_of_the_documentation_reads_as_it_says(give: Give):
-    told = {source: without_stacks((await give(f"({source})")).text) for source in documented()}
+    told = {source: without_uids(without_stacks((await give(f"({source})")).text)) for source in documented()}
 
     assert told == documented()
     assert len(told) > 20
@@ -126,6 +126,7 @@ NEIGHBOURS = [
         "new Headers()",
     ),
     *("new URLSearchParams()", "element('<b>')", "element('<i>')", "element('text')", "'a…[5 more characters]'"),
+    *("({uid: 'e1', describe: '<b>'})", "({uid: 'e1', '\\\\describe': '<b>'})", "({uid: 'e1'})", "'e1'"),
     *("'a…\\\\[5 more characters]'", "'[function …[5 more characters]'", "'[hole]'", "'[2 holes]'", "'[1 more item]'"),
 ]
 
@@ -169,7 +170,7 @@ MARKERS = (
         "[regexp /a/]",
         "[url x:y]",
     ),
-    *("[circular /a]", "[same as /a]", "[threw x]", "[blob 0 bytes]", "[file a, 1 bytes]", "[element <b>]", "[node a]"),
+    *("[circular /a]", "[same as /a]", "[threw x]", "[blob 0 bytes]", "[file a, 1 bytes]", "[node a]"),
     *(
         "[document x]",
         "[nested too deeply]",
@@ -209,7 +210,11 @@ scalars: st.SearchStrategy[Case] = st.one_of(
 def grow(inner: st.SearchStrategy[Case]) -> st.SearchStrategy[Case]:
     """Values that hold others."""
     lists = st.lists(inner, max_size=4)
-    fields = st.dictionaries(texts.filter(lambda key: key != "toJSON"), inner, max_size=3)
+    like_an_element = st.tuples(st.text("\\", max_size=2).map(lambda slashes: f"{slashes}describe"), inner, inner)
+    fields = st.one_of(
+        st.dictionaries(texts.filter(lambda key: key != "toJSON"), inner, max_size=3),
+        like_an_element.map(lambda case: {"uid": case[1], case[0]: case[2]}),
+    )
 
     def list_of(items: Sequence[Case]) -> Case:
         return f"[{','.join(source for source, _ in items)}]", [value for _, value in items]
@@ -260,6 +265,32 @@ async def test_any_value_is_read_back_as_what_it_was(give: Give):
         assert len(told) == len(set(values))
 
     await trio.to_thread.run_sync(check)
+
+
+async def test_an_element_is_not_forged_by_an_object_with_its_two_keys(give: Give):
+    made = "uid: 'e1-1', describe: '<b>'"
+
+    text = (
+        await give(
+            f"[element('<b>'), {{{made}}}, new (class A {{ constructor() {{ Object.assign(this, {{{made}}}) }} }})]"
+        )
+    ).text
+
+    real, forged, instance = decode(text)
+    assert isinstance(real, Element)
+    assert real.describe == "<b>"
+    assert forged == {"uid": "e1-1", "describe": "<b>"}
+    assert instance == Instance({"class": "A"}, {"uid": "e1-1", "describe": "<b>"})
+    assert json.loads(text)[1] == {"uid": "e1-1", "\\describe": "<b>"}
+
+
+async def test_an_element_is_said_in_full_each_time_with_the_same_uid(give: Give):
+    await give("void (window.b = element('<b>'))")
+
+    again = json.loads((await give("[b, {b}, element('<b>')]")).text)
+
+    assert again[0] == again[1]["b"] == json.loads((await give("b")).text)
+    assert again[2]["uid"] != again[0]["uid"]
 
 
 def test_what_was_cut_is_read_back_as_such():

@@ -42,6 +42,16 @@ async def test_a_part_of_a_result_is_taken_in_the_page(give: Give):
     assert {pointer: (await give(SHOP, pointer)).text for pointer in parts} == parts
 
 
+async def test_the_parts_of_an_element_are_the_two_that_are_told(give: Give):
+    source = "({at: element('<b>x</b>'), no: {uid: 1, describe: 2}})"
+
+    assert (await give(source, "/at/describe")).text == "<b> “x”"
+    assert (await give(source, "/at/uid")).text.startswith("e2-")
+    assert (await give(source, "/no/\\describe")).text == "2"
+    with pytest.raises(PartNotFound, match='"/at" is an element, <b>'):
+        await give(source, "/at/id")
+
+
 async def test_paths_in_a_part_count_from_the_whole_result(give: Give):
     source = "(() => { const x = {}; x.list = [{x}, 2]; x.list.push(x.list[0]); return {x} })()"
 

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.calls.agent import Agent
 from tests.browser.asking import call, code, list_tools, names, open_page
-from tests.browser.giving import ELEMENT, without_stacks
+from tests.browser.giving import ELEMENT, without_stacks, without_uids
 from tests.sites import Site, offering, tool
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,7 @@ BUILT = """<script>
     new Proxy({p: 1}, {__proto__: null}), 'x'.repeat(50), new (class extends Map {})([[2, 3]]), new Number(5) ];
   values.push({again: values[11], list: values});
   let done = false;
+  const root = document.documentElement;
   const fail = () => { throw new RangeError('sold out', {cause: {code: 7}}) };
 </script>"""
 
@@ -31,6 +32,8 @@ TOOLS = offering(
     tool("sum", "async ({a}) => a[0] + a[1]"),
     tool("fail", "() => fail()"),
     tool("done", "() => done"),
+    tool("root", "() => root"),
+    tool("isRoot", "({at}) => at === root", "{properties: {at: {'x-mcp-type': 'HTMLElement'}}}"),
 )
 
 
@@ -48,7 +51,8 @@ HOSTILE = f"""<script>
   const classes = [Array, BigInt, Date, Error, Function, Map, Number, Promise, RegExp, Set, String];
   const owners = [JSON, Reflect, Array, String, Number, BigInt, Date, Promise, [].values().__proto__, Node.prototype,
     new Map().entries().__proto__, Element.prototype, EventTarget.prototype, URL.prototype, URLSearchParams.prototype,
-    Symbol.prototype, Float32Array.prototype.__proto__, ArrayBuffer.prototype, Blob.prototype];
+    WeakMap.prototype, WeakRef.prototype, Document.prototype, Symbol.prototype, Float32Array.prototype.__proto__,
+    ArrayBuffer.prototype, Blob.prototype];
   for (let i = 0; i < classes.length; i++) owners.push(classes[i].prototype);
   for (let i = 0; i < classes.length; i++) define(classes[i], Symbol.hasInstance, {{value: bad}});
   for (let i = 0; i < classes.length; i++) define(classes[i].prototype, Symbol.toStringTag, {{get: bad}});
@@ -91,9 +95,12 @@ PATCHING = """<script>
 
 
 async def check_values(agent: Agent, page: str, expected: str) -> None:
-    assert names(await list_tools(agent, page)) == ["values", "sum", "fail", "done"]
-    assert without_stacks((await call(agent, page, "values")).text) == expected
+    assert names(await list_tools(agent, page)) == ["values", "sum", "fail", "done", "root", "isRoot"]
+    assert without_uids(without_stacks((await call(agent, page, "values")).text)) == expected
     assert (await call(agent, page, "sum", {"a": [1, 2]})).text == "3"
+    root = json.loads((await call(agent, page, "root")).text)
+    for at in (root, {"selector": "html"}):
+        assert (await call(agent, page, "isRoot", {"at": at})).text == "true"
     failed = await call(agent, page, "fail")
     assert code(failed) == "tool_threw"
     assert failed.text == 'Tool \'fail\' ran and threw RangeError: sold out, with {"cause":{"code":7}}'
@@ -102,7 +109,7 @@ async def check_values(agent: Agent, page: str, expected: str) -> None:
 async def plain_values(agent: Agent, site: Site) -> str:
     """What the values read as on a page that patches nothing."""
     page = await open_page(agent, site.page("/plain", ELEMENT + BUILT + TOOLS))
-    return without_stacks((await call(agent, page, "values")).text)
+    return without_uids(without_stacks((await call(agent, page, "values")).text))
 
 
 @pytest.mark.parametrize("patch", [HOSTILE, FREEZING, PATCHING], ids=["hostile", "freezing", "patching"])

@@ -8,7 +8,7 @@ from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.errors import PageThrew
 from bridge.page.values import Instance, Marker, decode
-from tests.browser.giving import Give, open_giver, without_stacks
+from tests.browser.giving import Give, open_giver, without_stacks, without_uids
 from tests.sites import Site
 
 REVOKED = "(() => { const {proxy, revoke} = Proxy.revocable({}, {}); revoke(); return proxy })()"
@@ -31,7 +31,7 @@ async def give(bridge: Bridge, agent: Agent, site: Site) -> Give:
         ("Symbol('s')", '"[symbol s]"'),
         ("{code: 1, at: new Date(0)}", '{"code":1,"at":"[date 1970-01-01T00:00:00.000Z]"}'),
         ("new (class Refusal { code = 2 })", '{"[class]":"Refusal","code":2}'),
-        ("document.createElement('b')", '"[element <b>]"'),
+        ("document.createElement('b')", '{"uid":"e12-40371","describe":"<b>"}'),
         ("new TypeError('no cart')", "TypeError: no cart"),
         ("new Error", "Error"),
         ("new DOMException('stopped', 'AbortError')", "AbortError: stopped"),
@@ -60,7 +60,7 @@ async def test_whatever_is_thrown_or_rejected_is_told(give: Give, thrown: str, t
             await give(source)
 
         assert str(failure.value).startswith("Tool 'run' ran and threw ")
-        assert str(failure.value).endswith(told)
+        assert without_uids(str(failure.value)).endswith(told)
 
 
 async def test_a_long_message_is_cut_and_says_so(give: Give):
@@ -113,7 +113,8 @@ async def test_values_of_another_frame_read_as_those_of_this_one(give: Give):
     in_frame = f"""(() => {{ const frame = document.createElement('iframe'); document.body.append(frame);
       return frame.contentWindow.eval({json.dumps(kinds)}) }})()"""
 
-    assert without_stacks((await give(in_frame)).text) == without_stacks((await give(kinds)).text)
+    told = [without_uids(without_stacks((await give(source)).text)) for source in (in_frame, kinds)]
+    assert told[0] == told[1]
 
 
 async def test_a_window_of_another_origin_reads_as_a_window(give: Give, other_site: Site):

@@ -216,6 +216,23 @@ async def test_the_tool_gets_the_arguments_and_a_signal_and_those_that_do_not_fi
     assert facts(await call(agent, page, "echo", {"a": "one"})) == ("arguments_invalid", "rejected", False)
 
 
+async def test_a_registered_tool_gets_no_elements(agent: Agent, site: Site):
+    schema = "{properties: {at: {'x-mcp-type': 'HTMLElement'}}}"
+    page = await open_page(
+        agent,
+        site.page(
+            "/no-elements", registering(tool("echo", "input => input", schema), tool("body", "() => document.body"))
+        ),
+    )
+    named = {"uid": json.loads((await call(agent, page, "body")).text)["uid"]}
+
+    answer = await call(agent, page, "echo", {"at": {"selector": "body"}})
+
+    assert facts(answer) == ("arguments_invalid", "rejected", False)
+    assert "/at names an element, and a WebMCP tool can get none" in answer.text
+    assert json.loads((await call(agent, page, "echo", {"data": named})).text) == {"data": named}
+
+
 async def test_calls_at_the_same_time_get_their_own_results(agent: Agent, site: Site):
     slow = tool("slow", "({ms}) => new Promise(done => setTimeout(done, ms, ms))")
     page = await open_page(agent, site.page("/concurrent", registering(slow)))

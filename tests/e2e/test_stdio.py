@@ -52,6 +52,24 @@ async def test_an_agent_lists_and_calls_what_a_page_defines(era: Era, site: Site
     assert no_such_tool.value.error.code == INVALID_PARAMS
 
 
+async def test_an_element_that_a_result_gave_goes_back_into_a_call(site: Site):
+    page = "<button id=add>Add to cart</button>" + offering(
+        tool("find", "() => document.querySelector('button')"),
+        tool(
+            "explain", "({at}) => `${at.outerHTML} is explained`", "{properties: {at: {'x-mcp-type': 'HTMLElement'}}}"
+        ),
+    )
+    async with open_agent("--open", site.page("/elements", page)) as agent:
+        element = json.loads(text_of(await agent.call_tool("call_page_tool", {"page": "p1", "tool": "find"})))
+        explained = [
+            text_of(await agent.call_tool("call_page_tool", {"page": "p1", "tool": "explain", "arguments": {"at": at}}))
+            for at in (element, {"selector": "#add"})
+        ]
+
+    assert element["describe"] == "<button id=add> “Add to cart”"
+    assert explained == ['<button id="add">Add to cart</button> is explained'] * 2
+
+
 def outcome(result):
     assert result.is_error
     facts = result.structured_content

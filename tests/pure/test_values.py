@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.page.values import CutText, Instance, Marker, decode, read_pointer
+from bridge.page.values import CutText, Element, Instance, Marker, decode, read_pointer
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,11 @@ from bridge.page.values import CutText, Instance, Marker, decode, read_pointer
         ('{"[Map]":[[1,"[NaN]"]]}', Instance({"Map": [[1, Marker("NaN")]]})),
         ('{"[class]":"[NaN]","a":"[NaN]"}', Instance({"class": "[NaN]"}, {"a": Marker("NaN")})),
         (r'{"\\[Map]":1,"\\\\[Set]":2,"[x]":3}', {"[Map]": 1, "\\[Set]": 2, "[x]": 3}),
+        ('{"uid":"e3-7","describe":"<b> “[NaN]”"}', Element("e3-7", "<b> “[NaN]”")),
+        ('{"uid":"e3-7","describe":"<b …[5 more characters]"}', Element("e3-7", CutText("<b ", 5))),
+        (r'{"uid":"[NaN]","\\\\describe":"[NaN]"}', {"uid": Marker("NaN"), "\\describe": Marker("NaN")}),
+        (r'{"\\describe":1,"uid":"e3"}', {"\\describe": 1, "uid": "e3"}),
+        ('{"uid":"e3-7","describe":1,"a":2}', {"uid": "e3-7", "describe": 1, "a": 2}),
         ('{"a":1,"[more keys]":7}', Instance({"more keys": 7}, {"a": 1})),
     ],
 )

@@ -11,9 +11,11 @@ from bridge.page.invocation import Ending
 from bridge.page.run import Run, Why
 from bridge.page.session import Page
 from bridge.page.state import PageState
+from bridge.tools.elements import ElementPlace
 from bridge.tools.registry import Registry
 from bridge.tools.schema import check_schema
 from bridge.tools.sources.content import read_completed
+from bridge.tools.sources.elements import find_elements, not_there, words_of
 from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
 
 
@@ -53,25 +55,31 @@ class PageSource:
 
         Raises:
             DocumentEnded: its home is of the past; nothing ran.
+            ArgumentsInvalid: they name an element, and it can't get any.
             PageUnresponsive, ConnectionLost: it can't be run.
         """
         text = json.dumps(arguments, separators=(",", ":"))
+        elements = find_elements(tool, arguments, text)
+        words = [words_of(place) for place in elements]
         home = tool.home
-        return PageCall(tool, Run(home.document, home.round, tool.id.group, tool.id.tool, text, select=select))
+        run = Run(home.document, home.round, tool.id.group, tool.id.tool, text, select=select, elements=words)
+        return PageCall(tool, run, elements)
 
 
 class PageCall:
     """A tool that was sent to its page."""
 
-    def __init__(self, tool: Tool, run: Run) -> None:
+    def __init__(self, tool: Tool, run: Run, elements: Sequence[ElementPlace]) -> None:
         self.tool = tool
         self.run = run
+        self._elements = elements
 
     async def wait(self) -> Ending:
         """Block until it has ended, and return its result.
 
         Raises:
             DocumentEnded: its home was of the past; nothing ran.
+            ArgumentsInvalid: its arguments name an element that is not there; nothing ran.
             DialogOpen: a dialog waits for an answer, and the tool for the dialog.
             PageThrew: the tool threw, or its promise was rejected.
             PartNotFound: its result has nothing where a part of it is wanted.
@@ -87,6 +95,8 @@ class PageCall:
                 return read_completed(self.tool, ending)
             case "failed":
                 raise PageThrew(_thrown(self.tool, ending), stack=ending.stack)
+            case "no such element":
+                raise not_there(self.tool, self._elements[int(ending.text)], ending.name)
             case "no such part":
                 raise PartNotFound(f"Tool {self.tool.name!r} ran, and its result has {ending.text}.")
             case "stale":

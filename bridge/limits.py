@@ -117,6 +117,14 @@ INLINE_BYTES: Final = 50 * 1024
 INLINE_LINES: Final = 2000
 SPILL_BYTES: Final = 256 * 1024 * 1024
 """Of all kept results together; beyond it the oldest goes."""
+LOG_ARGUMENT_CHARS: Final = 10_000
+"""Of one call's arguments in the log."""
+LOG_WORD_CHARS: Final = 1000
+"""Of any other word there: a tool's name as the agent wrote it, the sentence of an error."""
+LOG_LINE_BYTES: Final = 1024 * 1024
+"""A longer line is none of ours, whoever wrote it."""
+FOLLOW_SECONDS: Final = 0.2
+"""How often a log that is followed is looked at."""
 
 # serve
 DIRECT_TOOLS: Final = 100

@@ -60,7 +60,7 @@ NAVIGATION_SECONDS: Final = 30.0
 
 # tools
 GROUPS_PER_PAGE: Final = 20
-TOOLS_PER_PAGE: Final = 500
+TOOLS_PER_PAGE: Final = 200
 TOOLS_PER_LISTING: Final = 25
 NAMES_PER_GROUP: Final = 25
 """In the list of all pages; a listing has the rest."""

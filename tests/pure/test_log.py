@@ -152,6 +152,11 @@ def test_arguments_are_cut_and_the_cut_is_marked(arguments: object, path: Path):
         assert cut[2].endswith(" more characters]") or len(shown) < limits.LOG_ARGUMENT_CHARS
 
 
+def test_the_bound_of_the_documentation_is_that_of_the_code():
+    documentation = (Path(__file__).parents[2] / "README.md").read_text()
+    assert f"cut, and marked, after {limits.LOG_ARGUMENT_CHARS:,} characters" in documentation
+
+
 def test_a_long_word_is_cut(path: Path):
     line = written(path, tool="t" * 100_000, page="p" * 100_000, answer=answer_error(ToolNotFound("x" * 100_000)))
 

@@ -8,6 +8,7 @@ import io
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
@@ -22,6 +23,7 @@ from bridge.tools.origins import read_origin
 if TYPE_CHECKING:
     from bridge.browser.browser import AttachOptions
     from bridge.browser.process import LaunchOptions
+    from bridge.calls.log import CallLog
 
 INTERRUPTED: Final = 130
 """The shell's exit code for a command that Ctrl-C ended."""
@@ -58,7 +60,8 @@ Examples:
   pagebridge doctor                                    is everything in place?
   pagebridge tools http://localhost:3000               what does this page offer?
   pagebridge call http://localhost:3000 add a=1 b=2    run one of its tools
-  pagebridge serve                                     what an agent starts, over stdio""",
+  pagebridge serve                                     what an agent starts, over stdio
+  pagebridge log calls.jsonl -f                        what do agents call? with serve --log calls.jsonl""",
 )
 @click.version_option(package_name="pagebridge", message="%(prog)s %(version)s")
 def main() -> None:
@@ -231,6 +234,13 @@ def _names_given(names: tuple[str, ...]) -> list[str]:
     help="Origin whose tools --direct offers, too, such as https://shop.example; may be repeated.",
 )
 @_SCHEMA_PROFILE
+@click.option(
+    "--log",
+    "log_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Append a line to FILE for each call of a page tool; `pagebridge log FILE` shows them.",
+)
 @_with_browser
 def serve(
     options: "LaunchOptions | AttachOptions",
@@ -239,6 +249,7 @@ def serve(
     direct: bool,
     trusted: frozenset[str],
     schema_profile: SchemaProfile,
+    log_path: Path | None,
 ) -> None:
     """Serve an agent over stdio, until it closes stdin.
 
@@ -255,12 +266,36 @@ def serve(
     # Refused before what takes long is imported.
     addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
 
-    import trio
+    with nullcontext() if log_path is None else _open_log(log_path, options) as log:
+        import trio
 
-    from bridge.serve.service import serve_stdio
+        from bridge.serve.service import serve_stdio
 
-    agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
-    trio.run(serve_stdio, options, pages, agent, addresses)
+        agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
+        trio.run(serve_stdio, options, pages, agent, addresses, log)
+
+
+def _open_log(path: Path, options: "LaunchOptions | AttachOptions") -> "AbstractContextManager[CallLog]":
+    from bridge.browser.browser import AttachOptions
+    from bridge.browser.secrets import secrets_in
+    from bridge.calls.log import open_log
+
+    secrets = secrets_in(options.where, options.headers) if isinstance(options, AttachOptions) else ()
+    return open_log(path, tuple(secrets))
+
+
+@main.command("log")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("-f", "--follow", is_flag=True, help="Go on with each call that ends, also where FILE is not there yet.")
+def show_log(file: Path, follow: bool) -> None:
+    """Show the calls in a log that `pagebridge serve --log FILE` writes.
+
+    One line for each call: when it came, page and origin, tool, outcome, milliseconds, arguments; below it the
+    sentence of its error, where it has one.
+    """
+    from bridge.serve.log import print_log
+
+    print_log(file, follow=follow)
 
 
 @main.command()

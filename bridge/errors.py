@@ -9,7 +9,7 @@ dispatched, and its answer is lost).
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class BridgeError(Exception):
@@ -25,6 +25,16 @@ class BridgeError(Exception):
     def facts(self) -> dict[str, Any]:
         """What a program may want to know beside the sentence: JSON values only."""
         return {}
+
+    def after_dispatch(self) -> Self:
+        """The same for a call whose tool was at work when it happened; others may have been told of this very error."""
+        if self.dispatched:
+            return self
+        told = type(self).__new__(type(self))
+        told.__dict__.update(self.__dict__)
+        told.args = (f"{self} The tool was running, and may have done its work.",)
+        told.dispatched = True
+        return told
 
 
 class UsageError(BridgeError):
@@ -46,7 +56,7 @@ class ConnectionLost(BrowserGone):
     """The link ended. Each waiter gets an error of its own."""
 
     def __init__(self, reason: str, *, close_code: int | None = None) -> None:
-        super().__init__(f"The connection to the browser ended: {reason}")
+        super().__init__(f"The connection to the browser ended: {reason.rstrip('.')}. Start pagebridge again to go on.")
         self.reason = reason
         self.close_code = close_code
 
@@ -71,7 +81,7 @@ class CommandFailed(BridgeError):
     code = "command_failed"
 
     def __init__(self, method: str, reason: str, *, error_code: int | None = None) -> None:
-        super().__init__(f"{method} failed: {reason}")
+        super().__init__(f"{method} failed: {reason.rstrip('.')}. Try again; reload the page if it stays so.")
         self.method = method
         self.reason = reason
         self.error_code = error_code
@@ -86,8 +96,8 @@ class PageNotFound(BridgeError):
     code = "page_gone"
 
     def __init__(self, page: str, known: Sequence[str]) -> None:
-        pages = f"Open pages: {', '.join(known)}" if known else "No page is open; use open_page"
-        super().__init__(f"There is no page {page!r}. {pages}.")
+        advice = f"Use one that is open: {', '.join(known)}" if known else "No page is open: use open_page"
+        super().__init__(f"There is no page {page!r}. {advice}.")
 
 
 class NavigationFailed(BridgeError):

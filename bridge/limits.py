@@ -60,7 +60,7 @@ NAVIGATION_SECONDS: Final = 30.0
 
 # tools
 GROUPS_PER_PAGE: Final = 20
-TOOLS_PER_PAGE: Final = 500
+TOOLS_PER_PAGE: Final = 200
 TOOLS_PER_LISTING: Final = 25
 NAMES_PER_GROUP: Final = 25
 """In the list of all pages; a listing has the rest."""
@@ -117,6 +117,14 @@ INLINE_BYTES: Final = 50 * 1024
 INLINE_LINES: Final = 2000
 SPILL_BYTES: Final = 256 * 1024 * 1024
 """Of all kept results together; beyond it the oldest goes."""
+LOG_ARGUMENT_CHARS: Final = 10_000
+"""Of one call's arguments in the log."""
+LOG_WORD_CHARS: Final = 1000
+"""Of any other word there: a tool's name as the agent wrote it, the sentence of an error."""
+LOG_LINE_BYTES: Final = 1024 * 1024
+"""A longer line is none of ours, whoever wrote it."""
+FOLLOW_SECONDS: Final = 0.2
+"""How often a log that is followed is looked at."""
 
 # serve
 DIRECT_TOOLS: Final = 100

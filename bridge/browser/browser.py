@@ -107,5 +107,8 @@ async def _greet(connection: Connection) -> str:
         with trio.fail_after(limits.START_SECONDS):
             _, product, *_ = await connection.run(browser.get_version())
     except trio.TooSlowError as error:
-        raise BrowserFailedToStart(f"The browser did not answer within {limits.START_SECONDS:g} s.") from error
+        raise BrowserFailedToStart(
+            f"The browser did not answer within {limits.START_SECONDS:g} s. Start pagebridge again; "
+            "`pagebridge doctor` says where it ends."
+        ) from error
     return product

@@ -12,6 +12,7 @@ from bridge.calls.answers import Answer, answer_error, answer_json
 from bridge.calls.bridge import Bridge, wait_loaded
 from bridge.calls.direct import DirectTools
 from bridge.calls.listing import Offer, cut_listing, name_tools, problems_of
+from bridge.calls.log import CallLog, recorded
 from bridge.calls.pipeline import Attempt, Call, answer_within, await_call, present_tools, run_call, shape
 from bridge.calls.progress import Send, open_progress
 from bridge.errors import (
@@ -39,11 +40,15 @@ class Agent:
 
     Attributes:
         direct: the page tools that are MCP tools of their own, or None where there are none by the settings.
+
+    Args:
+        log: where each call of a page tool leaves a line.
     """
 
-    def __init__(self, bridge: Bridge, settings: AgentSettings | None = None) -> None:
+    def __init__(self, bridge: Bridge, settings: AgentSettings | None = None, log: CallLog | None = None) -> None:
         self.settings = settings or AgentSettings()
         self._bridge = bridge
+        self._log = log
         self._shown: dict[str, PageTools] = {}
         self.direct = DirectTools(bridge.registry, self.settings, bridge.wait_settled) if self.settings.direct else None
 
@@ -131,6 +136,7 @@ class Agent:
 
         async def operation(pages: Pages, attempt: Attempt) -> Answer:
             found = pages.find(page)
+            record.attempt, record.origin = attempt, found.realm.origin if found.realm is not None else None
             call = Call(
                 page=found,
                 wanted=tool,
@@ -147,8 +153,10 @@ class Agent:
             except CallRejected as error:
                 return await self._reject(found, error)
 
-        answer = await self._answer(_seconds(timeout_seconds), f"Tool {tool!r} of page {page}", operation)
-        return self._with_dialogs(page, answer)
+        with recorded(self._log, page, tool, arguments) as record:
+            answer = await self._answer(_seconds(timeout_seconds), f"Tool {tool!r} of page {page}", operation)
+            record.answer = self._with_dialogs(page, answer)
+            return record.answer
 
     async def handle_dialog(
         self,
@@ -173,9 +181,12 @@ class Agent:
             if running is None:
                 return answer_json(self._describe(found))
             attempt.what = f"Tool {running.tool.name!r} of page {page}"
-            async with open_progress(send_progress) as progress:
-                ending = await await_call(self._bridge, found, running, attempt, progress)
-            return shape(self._bridge, ending)
+            with recorded(self._log, page, running.tool.name, None) as record:
+                record.attempt = attempt
+                async with open_progress(send_progress) as progress:
+                    ending = await await_call(self._bridge, found, running, attempt, progress)
+                record.answer = shape(self._bridge, ending)
+                return record.answer
 
         answer = await self._answer(_seconds(timeout_seconds), f"The dialog of page {page}", operation)
         return self._with_dialogs(page, answer)
@@ -184,16 +195,21 @@ class Agent:
         """Run a page tool under its name as a tool of its own. What counts is what a list of those showed for it."""
         found = self.direct.find(name) if self.direct is not None else None
         if found is None:
-            return answer_error(
-                ToolNotFound(
-                    f"No tool was listed as {name!r}. List the tools again; list_page_tools and call_page_tool reach "
-                    "every tool of a page."
-                )
+            error = ToolNotFound(
+                f"No tool was listed as {name!r}. List the tools again; list_page_tools and call_page_tool reach "
+                "every tool of a page."
             )
+            return self.refuse(error, None, name, arguments)
         page = found.tools.page
         return await self.call_page_tool(
             page, _wanted(found), arguments, shown=found.tools, send_progress=send_progress
         )
+
+    def refuse(self, error: CallRejected, page: str | None, tool: str | None, arguments: object) -> Answer:
+        """The answer to a call of a page tool whose words lead nowhere."""
+        with recorded(self._log, page, tool, arguments) as record:
+            record.answer = answer_error(error)
+            return record.answer
 
     async def _answer(
         self, seconds: float, what: str, operation: Callable[[Pages, Attempt], Awaitable[Answer]]

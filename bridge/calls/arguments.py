@@ -34,14 +34,16 @@ def read_arguments(given: object) -> Arguments:
         return {}
     value = _read_text(given) if isinstance(given, str) else given
     if not isinstance(value, dict):
-        raise ArgumentsInvalid(f"Arguments must be an object, not {shown(value)}.")
+        raise ArgumentsInvalid(
+            f"Arguments must be an object, not {shown(value)}. Send one that fits the tool's inputSchema."
+        )
     try:
         # First, since it also finds an object that holds itself.
         text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except RecursionError as error:
         raise _too_deep() from error
     except (TypeError, ValueError) as error:
-        raise ArgumentsInvalid(f"Arguments must be JSON: {error}.") from error
+        raise ArgumentsInvalid(f"Arguments must be JSON: {error}. Mend them and call again.") from error
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.ARGUMENT_BYTES:
         raise ArgumentsInvalid(
@@ -189,7 +191,8 @@ def _read_text(text: str) -> Json:
         raise _too_deep() from error
     except ValueError as error:
         raise ArgumentsInvalid(
-            f"Arguments must be an object, or JSON text that holds one; {shown(text)} can't be read: {error}."
+            f"Arguments must be an object, or JSON text that holds one; {shown(text)} can't be read: {error}. "
+            "Mend them and call again."
         ) from error
 
 
@@ -202,7 +205,7 @@ def _refuse(constant: str) -> None:
 
 
 def _too_deep() -> ArgumentsInvalid:
-    return ArgumentsInvalid(f"Arguments are nested deeper than {limits.ARGUMENT_DEPTH} levels.")
+    return ArgumentsInvalid(f"Arguments are nested deeper than {limits.ARGUMENT_DEPTH} levels. Send flatter ones.")
 
 
 def _clean(value: Json) -> Json:
@@ -219,13 +222,15 @@ def _clean(value: Json) -> Json:
         case dict():
             return _clean_object(cast("dict[Json, Json]", value))
         case _:
-            raise ArgumentsInvalid(f"Arguments must be JSON that a page can hold, which {shown(value)} is not.")
+            raise ArgumentsInvalid(
+                f"Arguments must be JSON that a page can hold, which {shown(value)} is not. Mend them and call again."
+            )
 
 
 def _clean_object(value: dict[Json, Json]) -> Arguments:
     cleaned: Arguments = {}
     for name, part in value.items():
         if not isinstance(name, str) or clean_text(name) in cleaned:
-            raise ArgumentsInvalid(f"Arguments must be JSON: {shown(name)} can't be a name there.")
+            raise ArgumentsInvalid(f"Arguments must be JSON: {shown(name)} can't be a name there. Mend them.")
         cleaned[clean_text(name)] = _clean(part)
     return cleaned

@@ -40,7 +40,12 @@ T = TypeVar("T")
 
 
 class Attempt:
-    """How far a request came, and when its time is over."""
+    """How far a request came, and when its time is over.
+
+    Attributes:
+        tool: the one that it means, once that is known.
+        dispatched: the tool was sent to its page.
+    """
 
     def __init__(self, scope: trio.CancelScope, what: str, seconds: float) -> None:
         self.what = what
@@ -48,6 +53,8 @@ class Attempt:
         self.deadline = scope.deadline
         self.browser_is_up = False
         self.waits_for_turn = False
+        self.tool: Tool | None = None
+        self.dispatched = False
         self._scope = scope
 
     @contextmanager
@@ -138,6 +145,7 @@ async def run_call(bridge: Bridge, call: Call, attempt: Attempt, progress: Progr
                 fresh = True
                 continue
             assert tool.schema is not None
+            attempt.tool = tool
             arguments = check_arguments(tool.schema, given, tool=tool.name)
             start = partial(bridge.source.start, tool, arguments, select=call.select)
             try:
@@ -149,6 +157,7 @@ async def run_call(bridge: Bridge, call: Call, attempt: Attempt, progress: Progr
                     attempt.waits_for_turn = False
                 return await await_call(bridge, call.page, running, attempt, progress)
             except DocumentEnded:
+                attempt.dispatched = False
                 fresh = True
 
 
@@ -167,6 +176,7 @@ async def await_call(
         DocumentEnded: the document was over before; nothing ran.
         BridgeError: as `PageCall.wait` and `PageCall.stop`.
     """
+    attempt.tool, attempt.dispatched = running.tool, True
     try:
         with attempt.own_deadline():
             async with open_background() as nursery:

@@ -29,7 +29,7 @@ def choose(shown: PageTools | None, present: PageTools, wanted: str, toolset: st
     if toolset is not None and toolset != present.toolset:
         raise ToolStale(
             f"The tools of page {present.page} are not those of toolset {toolset!r} any more, so {wanted!r} was "
-            f"not run. The page's toolset is now {present.toolset!r}."
+            f"not run. Look at the tools that are there now, whose toolset is {present.toolset!r}."
         )
     known = _find(shown, wanted) if shown is not None else []
     if len(known) > 1:
@@ -117,10 +117,11 @@ def _in_frame(tool: Tool) -> str:
 def _missing(present: PageTools, wanted: str, known: Tool | None) -> ToolNotFound | ToolStale:
     names = [tool.name for tool in present]
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    there = ", ".join(repr(name) for name in names[:NAMES_SHOWN]) + more if names else "no tools"
+    there = ", ".join(repr(name) for name in names[:NAMES_SHOWN]) + more
+    advice = f"Use one of those that it offers: {there}." if names else "It offers no tools: list_page_tools says why."
     if known is not None:
         return ToolStale(
-            f"Tool {known.name!r} is gone from page {present.page}; it was there when the page was listed. "
-            f"The page now offers {there}."
+            f"Tool {known.name!r} is gone from page {present.page}, where it was when the page was listed, so it was "
+            f"not run. {advice}"
         )
-    return ToolNotFound(f"Page {present.page} has no tool {wanted!r}. It offers {there}.")
+    return ToolNotFound(f"Page {present.page} has no tool {wanted!r}. {advice}")

@@ -258,7 +258,7 @@ class Page(PageState):
         index, entries = await self._session.run(navigation_history())
         there = index + steps
         if not 0 <= there < len(entries):
-            raise NavigationFailed("the next page" if steps > 0 else "the page before", "there is none")
+            raise NavigationFailed("the next page" if steps > 0 else "the page before", "there is none", "Give a url.")
         moves = self._frames.moves
         await self._move(page.navigate_to_history_entry(entries[there]), lambda: self._frames.moves > moves)
 

@@ -40,6 +40,12 @@ TEXT_COLUMNS: Final = 40
 """Where there is less room beside a check, its text goes below."""
 
 
+WEBMCP_RISK: Final = (
+    "With it on, Chromium 156 can end as a whole where a page that is being left is asked for its registered tools; "
+    "pagebridge avoids that as far as it can."
+)
+
+
 class CheckFailed(BridgeError):
     """What was found instead, and what to do about it."""
 
@@ -206,7 +212,7 @@ async def _call_sample(options: LaunchOptions | AttachOptions, client: Client) -
 async def _look_for_webmcp(options: LaunchOptions | AttachOptions, client: Client) -> str:
     """It is no failure to be without."""
     if await _ask_sample(options, client, "hasWebMcp") == "true":
-        return "document.modelContext is there, so tools that pages register with it are found"
+        return f"document.modelContext is there, so tools that pages register with it are found. {WEBMCP_RISK}"
     match options:
         case LaunchOptions(webmcp=True):
             return "This browser has no document.modelContext, not even with --webmcp. A newer Chromium may have it."

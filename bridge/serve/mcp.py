@@ -271,8 +271,16 @@ async def _call_built_in(tool: BuiltIn, agent: Agent, arguments: dict[str, Any],
     try:
         given = check_arguments(_checked(tool), arguments, tool=tool.name)
     except ArgumentsInvalid as error:
+        if tool.name == "call_page_tool":
+            return _as_result(agent.refuse(error, *_words_of_a_call(arguments)))
         return _as_result(answer_error(error))
     return _as_result(await tool.run(agent, given, send))
+
+
+def _words_of_a_call(arguments: dict[str, Any]) -> tuple[str | None, str | None, object]:
+    """What of a call that can't be read says which page and tool it was for; all of it stands for its arguments."""
+    page, tool = (word if isinstance(word := arguments.get(name), str) else None for name in ("page", "tool"))
+    return page, tool, arguments
 
 
 @cache

@@ -9,6 +9,7 @@ from bridge.browser.browser import AttachOptions
 from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import open_bridge
+from bridge.calls.log import CallLog
 from bridge.serve.mcp import serve_agent
 from bridge.serve.stdio import Stdio, open_stdio
 from bridge.settings import AgentSettings, PageSettings
@@ -16,7 +17,11 @@ from bridge.wire.nursery import open_background
 
 
 async def serve_stdio(
-    options: LaunchOptions | AttachOptions, pages: PageSettings, agent: AgentSettings, urls: tuple[str, ...] = ()
+    options: LaunchOptions | AttachOptions,
+    pages: PageSettings,
+    agent: AgentSettings,
+    urls: tuple[str, ...] = (),
+    log: CallLog | None = None,
 ) -> None:
     """Serve until stdin ends, or SIGTERM or SIGINT comes.
 
@@ -31,7 +36,7 @@ async def serve_stdio(
         open_background() as nursery,
     ):
         await nursery.start(_stop_on_signal, stdio)
-        await serve_agent(Agent(bridge, agent), version("pagebridge"), stdio.incoming, stdio.outgoing)
+        await serve_agent(Agent(bridge, agent, log), version("pagebridge"), stdio.incoming, stdio.outgoing)
 
 
 async def _stop_on_signal(stdio: Stdio, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:

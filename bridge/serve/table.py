@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import click
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -135,6 +136,11 @@ def _type(fields: Mapping[str, Any]) -> str:
 
 def _value(value: object) -> str:
     return _cut(json.dumps(value, ensure_ascii=False))
+
+
+def fit(text: str, columns: int) -> str:
+    """Exactly so many columns of a terminal: filled up with spaces, or cut, with a mark at the end."""
+    return set_cell_size(text if cell_len(text) <= columns else set_cell_size(text, columns - 1) + "…", columns)
 
 
 def _cut(text: str) -> str:

@@ -79,10 +79,10 @@ class CheckedSchema:
                 return find_faults(iter_errors(self.validator, value))
         except OutOfSteps as error:
             reason = f"checking this value against it takes more than {steps:,} steps"
-            raise SchemaUnusable(f"The input schema can't be used: {reason}.") from error
+            raise SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.") from error
         except (RecursionError, NotThere) as error:
             reason = "its references nest too deeply for this value"
-            raise SchemaUnusable(f"The input schema can't be used: {reason}.") from error
+            raise SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.") from error
 
 
 def check_schema(text: str) -> CheckedSchema:

@@ -6,6 +6,7 @@ from typing import Any
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge
+from bridge.errors import CommandFailed
 from bridge.page.session import Page
 from bridge.wire.commands import runtime
 
@@ -66,6 +67,31 @@ async def run_script(page: Page, expression: str) -> object:
     command = runtime.evaluate(expression, return_by_value=True, await_promise=True, user_gesture=True)
     result, thrown = await page._session.run(command)
     assert thrown is None, thrown
+    return result.value
+
+
+async def number_of_realm(page: Page) -> int:
+    """The numeric id of the page's realm, found by asking the numbers one by one."""
+    for number in range(1, 50):
+        try:
+            if await evaluate_at(page, "1", number) == 1:
+                return number
+        except CommandFailed:
+            continue
+    raise AssertionError("no context number answers")
+
+
+async def reach_number(page: Page, url: str, number: int) -> None:
+    """Bring a page to a URL of another process, and to a document there whose realm has that number."""
+    await page.navigate(url)
+    while await number_of_realm(page) < number:
+        await page.reload()
+    assert await number_of_realm(page) == number
+
+
+async def evaluate_at(page: Page, expression: str, number: int) -> object:
+    command = runtime.evaluate(expression, context_id=runtime.ExecutionContextId(number), return_by_value=True)
+    result, _ = await page._session.run(command)
     return result.value
 
 

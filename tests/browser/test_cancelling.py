@@ -105,7 +105,8 @@ async def count_controllers(page: Page) -> int:
     assert found.object_id is not None
     for held in (prototype.object_id, found.object_id):
         await page._session.run(runtime.release_object(held))
-    return int(length.value)
+    assert isinstance(length.value, int)
+    return length.value
 
 
 @pytest.mark.parametrize("hang", [NEVER, SPINS, TOLD])

@@ -3,11 +3,28 @@
 import re
 from pathlib import Path
 
+from bridge import limits
 from bridge.calls.agent import Agent
 from tests.browser.asking import call, list_tools, names, open_page
 from tests.sites import Site, offering, tool
 
 GUIDE = Path(__file__).parents[2] / "docs/page-authors.md"
+
+
+def test_the_bounds_of_the_guide_are_those_of_the_code():
+    guide = " ".join(GUIDE.read_text(encoding="utf-8").split())
+    for bound in (
+        f"At most {limits.TOOLS_PER_PAGE} tools in {limits.GROUPS_PER_PAGE} groups count",
+        f"at most {limits.NAME_CHARS} characters;",
+        f"Cut at {limits.DESCRIPTION_CHARS:,} characters",
+        f"at most {limits.SCHEMA_CHARS // 1024} KB |",
+    ):
+        assert bound in guide
+    # In words.
+    assert limits.LISTENER_SECONDS == 1
+    assert "listeners has one second" in guide
+    assert limits.DISCOVERY_SECONDS == 1
+    assert "slow answers for up to a second" in guide
 
 
 async def test_the_page_of_the_guide_works_as_it_is_written(agent: Agent, site: Site):

@@ -12,16 +12,18 @@ from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge
 from bridge.errors import CommandFailed
 from bridge.page.kit import ask_kit, is_realm_gone
-from bridge.page.session import Page
 from bridge.wire.commands import runtime
 from tests.browser.asking import (
     call,
     code,
+    evaluate_at,
     facts,
     list_tools,
     names,
+    number_of_realm,
     open_page,
     page_of,
+    reach_number,
     read,
     wait_shown,
     wait_until,
@@ -70,35 +72,15 @@ async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(agent
     old = page.document
     assert old is not None
     number = await number_of_realm(page)
-    await page.navigate(elsewhere.origin + "/counting")
-    while await number_of_realm(page) < number:
-        await page.reload()
-    assert await number_of_realm(page) == number
+    await reach_number(page, elsewhere.origin + "/counting", number)
 
     with pytest.raises(CommandFailed) as refused:
         await ask_kit(page._session, old.realm, page._kit, "call", 1, 0, 0, "{}", {})
 
     assert is_realm_gone(refused.value)
-    assert await evaluate(page, "sessionStorage.runs ?? 'never'", number) == "never"
+    assert await evaluate_at(page, "sessionStorage.runs ?? 'never'", number) == "never"
     # The number alone would have led there without a word.
-    assert await evaluate(page, "location.origin", number) == elsewhere.origin
-
-
-async def number_of_realm(page: Page) -> int:
-    """The numeric id of the page's realm, found by asking the numbers one by one."""
-    for number in range(1, 50):
-        try:
-            if await evaluate(page, "1", number) == 1:
-                return number
-        except CommandFailed:
-            continue
-    raise AssertionError("no context number answers")
-
-
-async def evaluate(page: Page, expression: str, number: int) -> object:
-    command = runtime.evaluate(expression, context_id=runtime.ExecutionContextId(number), return_by_value=True)
-    result, _ = await page._session.run(command)
-    return result.value
+    assert await evaluate_at(page, "location.origin", number) == elsewhere.origin
 
 
 async def test_a_reload_between_listing_and_calling_runs_in_the_new_document(agent: Agent, bridge: Bridge, site: Site):

@@ -1,4 +1,4 @@
-"""Pages that replace the built-ins, out of malice or not, do not bend what is read from them."""
+"""Pages that replace the built-ins, out of malice or not, do not bend what is listed, called and read there."""
 
 import json
 import re
@@ -23,18 +23,47 @@ BUILT = """<script>
     new Proxy({p: 1}, {__proto__: null}), 'x'.repeat(50), new (class extends Map {})([[2, 3]]), new Number(5) ];
   values.push({again: values[11], list: values});
   let done = false;
+  const PagePromise = Promise, timer = setTimeout, listen = addEventListener.bind(window);
   const root = document.documentElement;
   const fail = () => { throw new RangeError('sold out', {cause: {code: 7}}) };
 </script>"""
 
-TOOLS = offering(
-    tool("values", "() => values"),
-    tool("sum", "async ({a}) => a[0] + a[1]"),
-    tool("fail", "() => fail()"),
-    tool("done", "() => done"),
-    tool("root", "() => root"),
-    tool("isRoot", "({at}) => at === root", "{properties: {at: {'x-mcp-type': 'HTMLElement'}}}"),
+PROMISED = """<script>
+  const inputSchema = {type: 'object', properties: {n: {default: 5}}};
+  const tellLater = async name => ({name, description: 'For tests', tools: [
+    {name, description: 'Promised', inputSchema, execute: async ({n}) => [name, n]} ]});
+  const offer = name => event => event.respondWith(tellLater(name));
+  addEventListener('devtoolstooldiscovery', offer('promised'));
+</script>"""
+
+TOOLS = (
+    offering(
+        tool("values", "() => values"),
+        tool("sum", "async ({a}) => a[0] + a[1]"),
+        tool("later", "({a}) => new PagePromise(resolve => timer(() => resolve({a})))"),
+        tool("fail", "() => fail()"),
+        tool("failLater", "async () => { await new PagePromise(resolve => timer(resolve)); fail() }"),
+        tool("failPlainly", "async () => { throw 'sold out' }"),
+        tool("grow", "() => { listen('devtoolstooldiscovery', offer('grown')) }"),
+        tool("done", "() => done"),
+        tool("root", "() => root"),
+        tool("isRoot", "({at}) => at === root", "{properties: {at: {'x-mcp-type': 'HTMLElement'}}}"),
+    )
+    + PROMISED
 )
+TOOL_NAMES = [
+    "values",
+    "sum",
+    "later",
+    "fail",
+    "failLater",
+    "failPlainly",
+    "grow",
+    "done",
+    "root",
+    "isRoot",
+    "promised",
+]
 
 
 def names_in_shims() -> list[str]:
@@ -94,16 +123,32 @@ PATCHING = """<script>
 </script>"""
 
 
-async def check_values(agent: Agent, page: str, expected: str) -> None:
-    assert names(await list_tools(agent, page)) == ["values", "sum", "fail", "done", "root", "isRoot"]
+FROZEN = HOSTILE.replace(
+    "done = true;",
+    """const freeze = Object.freeze;
+  for (let i = 0; i < owners.length; i++) freeze(owners[i]);
+  freeze(Object.prototype);
+  freeze(window.constructor.prototype);
+  done = true;""",
+)
+
+
+async def check_page(agent: Agent, page: str, expected: str) -> None:
+    """What is listed, what calls do and how they fail, and what values read as: as on any page."""
+    assert names(await list_tools(agent, page)) == TOOL_NAMES
     assert without_uids(without_stacks((await call(agent, page, "values")).text)) == expected
     assert (await call(agent, page, "sum", {"a": [1, 2]})).text == "3"
+    assert (await call(agent, page, "later", {"a": [1, {"b": None}]})).text == '{"a":[1,{"b":null}]}'
+    assert (await call(agent, page, "promised")).text == '["promised",5]'
     root = json.loads((await call(agent, page, "root")).text)
     for at in (root, {"selector": "html"}):
         assert (await call(agent, page, "isRoot", {"at": at})).text == "true"
-    failed = await call(agent, page, "fail")
-    assert code(failed) == "tool_threw"
-    assert failed.text == 'Tool \'fail\' ran and threw RangeError: sold out, with {"cause":{"code":7}}'
+    for name in ("fail", "failLater"):
+        failed = await call(agent, page, name)
+        assert code(failed) == "tool_threw"
+        assert failed.text == f'Tool {name!r} ran and threw RangeError: sold out, with {{"cause":{{"code":7}}}}'
+    assert (await call(agent, page, "failPlainly")).text == "Tool 'failPlainly' ran and threw sold out"
+    assert code(await call(agent, page, "nope")) == "tool_not_found"
 
 
 async def plain_values(agent: Agent, site: Site) -> str:
@@ -112,25 +157,37 @@ async def plain_values(agent: Agent, site: Site) -> str:
     return without_uids(without_stacks((await call(agent, page, "values")).text))
 
 
-@pytest.mark.parametrize("patch", [HOSTILE, FREEZING, PATCHING], ids=["hostile", "freezing", "patching"])
-async def test_a_page_that_bends_the_built_ins_does_not_bend_its_values(agent: Agent, site: Site, patch: str):
+@pytest.mark.parametrize(
+    "patch", [HOSTILE, FROZEN, FREEZING, PATCHING], ids=["hostile", "hostile and frozen", "freezing", "patching"]
+)
+async def test_a_page_that_bends_the_built_ins_bends_nothing_of_ours(agent: Agent, site: Site, patch: str):
     expected = await plain_values(agent, site)
 
     page = await open_page(agent, site.page("/patched", ELEMENT + BUILT + TOOLS + patch))
 
     assert '"three":3' in expected
     assert (await call(agent, page, "done")).text == "true"
-    await check_values(agent, page, expected)
+    await check_page(agent, page, expected)
 
 
-@pytest.mark.parametrize("package", ["zone.js/bundles/zone.umd.js", "core-js-bundle/index.js"])
-async def test_values_stay_right_beside_packages_that_patch_everything(agent: Agent, site: Site, package: str):
-    file = ROOT / "node_modules" / package
-    if not file.is_file():
-        pytest.skip(f"node_modules has no {package}")
+PACKAGES = {
+    "zone.js/bundles/zone.umd.js": "done = Zone.current.name === '<root>' && Promise.name === 'ZoneAwarePromise'",
+    "core-js-bundle/index.js": "done = '__core-js_shared__' in window",
+}
+"""Where each is, and what tells that it has done its work."""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+async def test_all_is_right_beside_packages_that_patch_everything(agent: Agent, site: Site, package: str):
     expected = await plain_values(agent, site)
-    site.bodies["/package.js"] = file.read_text()
+    site.bodies["/package.js"] = (ROOT / "node_modules" / package).read_text()
+    before = "<script src=/package.js></script>" + ELEMENT + BUILT
+    after = f"<script>{PACKAGES[package]}</script>"
 
-    page = await open_page(agent, site.page("/package", "<script src=/package.js></script>" + ELEMENT + BUILT + TOOLS))
+    page = await open_page(agent, site.page("/package", before + TOOLS + after))
 
-    await check_values(agent, page, expected)
+    assert (await call(agent, page, "done")).text == "true"
+    await check_page(agent, page, expected)
+    await call(agent, page, "grow")
+    assert names(await list_tools(agent, page)) == [*TOOL_NAMES, "grown"]
+    assert (await call(agent, page, "grown", {"n": 1})).text == '["grown",1]'

@@ -18,7 +18,7 @@ from bridge.wire.commands import navigate, target
 from bridge.wire.connection import Session, open_connection
 from bridge.wire.router import SessionId
 from bridge.wire.transports import Transport, open_websocket
-from tests.browser.asking import call, facts, list_tools, names, open_page
+from tests.browser.asking import call, facts, list_tools, names, number_of_realm, open_page, reach_number
 from tests.browser.webmcp import claiming, evaluate, page_of, registering
 from tests.sites import Site, tool
 
@@ -283,18 +283,20 @@ async def test_a_page_that_takes_itself_elsewhere_during_a_call(
     assert await runs_at(page, other_site.origin) == []
 
 
-async def test_a_call_that_reaches_a_document_of_the_past_finds_nothing(
-    agent: Agent, bridge: Bridge, site: Site, other_site: Site
-):
-    """No decision of ours is in the way here: the call is sent as if the page had left at the last moment."""
+async def test_a_call_that_reaches_a_document_of_the_past_finds_nothing(agent: Agent, bridge: Bridge, site: Site):
+    """No decision of ours is in the way here: the call is sent as if the page had left at the last moment, and to a
+    document that has the same number in its own process."""
+    elsewhere = site.elsewhere()
     handle = await open_page(agent, site.page("/act", registering(ACT)))
     page = await page_of(bridge, handle)
     old = page.document
     assert old is not None
-    await page.navigate(other_site.page("/act", registering(ACT)))
+    await reach_number(page, elsewhere.origin + "/act", await number_of_realm(page))
+    await list_tools(agent, handle)
+    [there] = bridge.registry.snapshot[handle]
 
     with pytest.raises(CommandFailed) as refused:
-        await ask_kit(page._session, old.realm, page._kit, "call", 1, 0, 0, "{}", {})
+        await ask_kit(page._session, old.realm, page._kit, "call", there.home.round, 0, 0, "{}", {})
 
     assert is_realm_gone(refused.value)
-    assert await runs_at(page, other_site.origin) == []
+    assert await runs_at(page, elsewhere.origin) == []

@@ -296,11 +296,12 @@ def test_doctor_gives_the_server_its_own_options(options: LaunchOptions | Attach
 
 
 def test_doctor_says_that_webmcp_is_switched_on():
-    done = run("doctor", "--webmcp", env={"COLUMNS": "200"})
+    done = run("doctor", "--webmcp", env={"COLUMNS": "400"})
 
     [line] = [line for line in done.stdout.decode().splitlines() if "WebMCP" in line]
     assert line.startswith("ok ")
     assert "document.modelContext" in line
+    assert "can end as a whole" in line
 
 
 def test_doctor_says_what_to_do_without_a_browser():

@@ -192,17 +192,17 @@ async def test_a_direct_call_runs_what_was_listed_or_nothing(site: Site):
 
 
 async def test_more_tools_than_clients_take_are_cut_and_the_rest_is_told(site: Site):
-    many = offering(*(tool(f"tool{number}", f"() => {number}") for number in range(300)))
+    many = offering(*(tool(f"tool{number}", f"() => {number}") for number in range(150)))
     async with open_agent("--direct", "--open", site.page("/many", many)) as agent:
         await agent.call_tool("list_pages", {})
         tools = page_tools(await agent.list_tools())
         first = text_of(await agent.call_tool("page_tool99", {}))
-        rest = text_of(await agent.call_tool("call_page_tool", {"page": "p1", "tool": "tool250"}))
+        rest = text_of(await agent.call_tool("call_page_tool", {"page": "p1", "tool": "tool140"}))
         problems = read(await agent.call_tool("list_page_tools", {"page": "p1"}))["pages"][0]["problems"]
 
     assert len(tools) == limits.DIRECT_TOOLS
-    assert (first, rest) == ("99", "250")
-    left = 300 - limits.DIRECT_TOOLS
+    assert (first, rest) == ("99", "140")
+    left = 150 - limits.DIRECT_TOOLS
     assert any(problem.startswith(f"{left} tools of this page are not offered") for problem in problems)
 
 

@@ -72,7 +72,7 @@ async def test_a_refused_command_says_which_and_why(peer):
         await peer.say({"id": 1, "error": {"code": -32000, "message": "Not allowed", "data": "for you"}})
 
     assert isinstance(call.error, CommandFailed)
-    assert str(call.error) == "Page.enable failed: Not allowed: for you"
+    assert str(call.error).startswith("Page.enable failed: Not allowed: for you. Try again")
     assert (call.error.method, call.error.error_code) == ("Page.enable", -32000)
 
 

@@ -88,8 +88,7 @@ class PageCall:
         try:
             ending = await self.run.wait()
         except (PageGone, BrowserGone) as error:
-            error.dispatched = True
-            raise
+            raise error.after_dispatch() from None
         match ending.how:
             case "completed":
                 return read_completed(self.tool, ending)
@@ -119,7 +118,7 @@ class PageCall:
         try:
             return await self.wait()
         except PageThrew as error:
-            advice = f"It stopped when it was told to: {error} {_LOOK}"
+            advice = f"It stopped when it was told to. {_LOOK} {error}"
         except PageStopped as stopped:
             advice = _ADVICE[stopped.how]
         raise CallTimedOut(what, seconds, advice, dispatched=True)
@@ -137,8 +136,8 @@ _LOOK: Final = "It may have done part of its work: look at the page before you c
 _ADVICE: Final = {
     "abandoned": "It was told to stop, and may be at it still: look at the page before you call again.",
     "terminated": f"Its script held the page and was ended by force; the page answers again. {_LOOK}",
-    "stuck": "The page answers nothing any more, and could not be freed: close it with close_page, and open its "
-    "address anew.",
+    "stuck": "It may have done part of its work, and the page answers nothing any more and could not be freed: close "
+    "it with close_page, and open its address anew.",
 }
 
 

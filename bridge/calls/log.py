@@ -1,0 +1,216 @@
+"""The log of calls: one line of JSON for each call of a page tool, for the person whose pages an agent is in.
+
+A line is written where its call ends, at once and without a thread: it has some hundred bytes, and some ten thousand
+at most, which the system takes into memory in microseconds, and it is there even if we end the moment after. What
+could make a write wait, a pipe that nobody reads, is opened so that it refuses instead.
+"""
+
+import json
+import logging
+import os
+import re
+import stat
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, cast
+
+from bridge import limits
+from bridge.calls.answers import Answer, answer_error
+from bridge.calls.pipeline import Attempt
+from bridge.calls.results import clean_text
+from bridge.errors import BridgeError, UsageError
+from bridge.tools.bounds import nesting
+
+logger = logging.getLogger(__name__)
+
+SECRET: Final = "[secret]"
+_INVISIBLE: Final = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""JSON allows these as they are; a terminal would obey them, or show another order than there is."""
+
+
+@dataclass
+class Record:
+    """One call, filled in as it goes.
+
+    Attributes:
+        page: handle of the page as the agent wrote it; None where its words did not lead to one.
+        arguments: as they were sent.
+        origin: the page's at the beginning; the tool's own, once it was chosen, counts instead.
+        attempt: how far it came, once the browser was up.
+        answer: what the agent was told, if it was.
+        lost: why there is no answer: the agent cancelled the call, or the bridge ended, unless it is a bug of ours.
+    """
+
+    page: str | None
+    tool: str | None
+    arguments: object
+    origin: str | None = None
+    attempt: Attempt | None = None
+    answer: Answer | None = None
+    lost: str = "cancelled"
+    _came: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _start: float = field(default_factory=time.monotonic)
+
+    def facts(self) -> dict[str, Any]:
+        """What the call was, and how it ended."""
+        tool = self.attempt.tool if self.attempt is not None else None
+        return {
+            "time": self._came.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "page": self.page,
+            "origin": tool.origin if tool is not None else self.origin,
+            "group": tool.group if tool is not None else None,
+            "tool": self.tool,
+            "arguments": self.arguments,
+            **self._ending(),
+            "duration_ms": round((time.monotonic() - self._start) * 1000, 1),
+        }
+
+    def _ending(self) -> dict[str, Any]:
+        if self.answer is None:
+            dispatched = self.attempt is not None and self.attempt.dispatched
+            return {"outcome": "unknown" if dispatched else "rejected", "code": self.lost}
+        told = self.answer.structured
+        if not self.answer.is_error or told is None:
+            return {"outcome": "completed"}
+        return {"outcome": told["outcome"], "code": told["code"], "error": told["message"]}
+
+
+class CallLog:
+    """A file that grows by one line a call; several bridges may share it. Made by `open_log`.
+
+    Args:
+        name: of the file, for people.
+        secrets: texts that are never written; `[secret]` stands where one was.
+    """
+
+    def __init__(self, descriptor: int, name: str, secrets: Sequence[str] = ()) -> None:
+        self._descriptor = descriptor
+        self._name = name
+        self._secrets = sorted(filter(None, secrets), key=len, reverse=True)
+        self._torn = False
+        self._warned = False
+
+    def write(self, record: Record) -> None:
+        """Append one line. A log that can't be written costs one warning, and never a call."""
+        line = ("\n" if self._torn else "") + self._line(record.facts())
+        data = line.encode()
+        try:
+            self._torn = os.write(self._descriptor, data) < len(data)
+        except OSError as error:
+            self._warn(error.strerror or str(error))
+            return
+        if self._torn:
+            self._warn("a line did not fit")
+
+    def _warn(self, reason: str) -> None:
+        if not self._warned:
+            self._warned = True
+            logger.warning("The log %s can't be written: %s. Calls go on, and lines are missing.", self._name, reason)
+
+    def _line(self, facts: dict[str, Any]) -> str:
+        for name in ("page", "origin", "group", "tool", "error"):
+            if facts.get(name) is not None:
+                facts[name] = _cut(self._mask(facts[name]), limits.LOG_WORD_CHARS)
+        facts["arguments"] = self._arguments(facts["arguments"])
+        told = {name: fact for name, fact in facts.items() if fact is not None}
+        line = clean_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
+        return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
+
+    def _arguments(self, given: object) -> object:
+        """As they were sent; of what is long, or no object, the beginning of its text."""
+        value = _read(given)
+        try:
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        except (RecursionError, TypeError, ValueError):
+            return "[no JSON]"
+        if len(text) <= limits.LOG_ARGUMENT_CHARS and nesting(value) <= limits.ARGUMENT_DEPTH:
+            return self._mask_value(value)
+        return _cut(self._mask(text), limits.LOG_ARGUMENT_CHARS)
+
+    def _mask_value(self, value: object) -> object:
+        match value:
+            case str():
+                return self._mask(value)
+            case bool() | None:
+                return value
+            case list():
+                return [self._mask_value(part) for part in cast("list[object]", value)]
+            case dict():
+                parts = cast("dict[str, object]", value)
+                return {self._mask(name): self._mask_value(part) for name, part in parts.items()}
+            case _:
+                text = str(value)
+                return value if self._mask(text) == text else SECRET
+
+    def _mask(self, text: str) -> str:
+        """Without secrets, be they written plainly or as in JSON."""
+        for secret in self._secrets:
+            for form in {secret, json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(secret)[1:-1]}:
+                text = text.replace(form, SECRET)
+        return text
+
+
+@contextmanager
+def recorded(log: CallLog | None, page: str | None, tool: str | None, arguments: object) -> Generator[Record]:
+    """Write one line at the end of the block: of the answer that was put into the record, of the error that the block
+    ended with, or of a call that was cancelled."""
+    record = Record(page, tool, arguments)
+    try:
+        yield record
+    except BridgeError as error:
+        record.answer = answer_error(error)
+        raise
+    except Exception:
+        record.lost = BridgeError.code
+        raise
+    finally:
+        if log is not None:
+            log.write(record)
+
+
+def _read(given: object) -> object:
+    """Arguments that came as JSON text are shown as what they hold."""
+    if not isinstance(given, str) or len(given) > limits.ARGUMENT_BYTES:
+        return given
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        return given
+
+
+def _cut(text: str, chars: int) -> str:
+    return text if len(text) <= chars else f"{text[:chars]}… [{len(text) - chars:,} more characters]"
+
+
+@contextmanager
+def open_log(path: Path, secrets: Sequence[str] = ()) -> Generator[CallLog]:
+    """Open the log, or make it, for its owner alone.
+
+    Raises:
+        UsageError: it can't be written.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"--log can't write {path}: {reason}. Name a file that you may write.") from error
+    try:
+        if _is_stdout(descriptor):
+            raise UsageError(f"--log can't write {path}: that is stdout, which carries MCP messages alone.")
+        yield CallLog(descriptor, str(path), secrets)
+    finally:
+        os.close(descriptor)
+
+
+def _is_stdout(descriptor: int) -> bool:
+    found = os.fstat(descriptor)
+    try:
+        same = os.path.samestat(found, os.fstat(1))
+    except OSError:
+        return False  # stdout was closed before we started
+    return same and not (stat.S_ISCHR(found.st_mode) and os.path.samestat(found, Path(os.devnull).stat()))

@@ -169,9 +169,10 @@ class DialogOpen(BridgeError):
 
     def __init__(self, page: str, kind: str, message: str, *, dispatched: bool) -> None:
         says = f" that says {json.dumps(message, ensure_ascii=False)}" if message else ""
+        self.situation = f"Page {page} shows a dialog ({kind}){says}."
         held = "The tool waits for it" if dispatched else "Nothing else runs there until then"
         also = ", which then returns what became of the tool" if dispatched else ""
-        super().__init__(f"Page {page} shows a dialog ({kind}){says}. {held}: answer it with handle_dialog{also}.")
+        super().__init__(f"{self.situation} {held}: answer it with handle_dialog{also}.")
         self.dialog = {"type": kind, "message": message}
         self.dispatched = dispatched
 

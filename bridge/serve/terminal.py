@@ -22,7 +22,7 @@ from bridge.calls.listing import Offer, list_offer, problems_of
 from bridge.calls.pipeline import Attempt, Call, present_tools, run_call, run_within
 from bridge.calls.results import clean_text
 from bridge.calls.scope import choose
-from bridge.errors import BridgeError, UsageError
+from bridge.errors import BridgeError, DialogOpen, UsageError
 from bridge.page.invocation import Ending
 from bridge.page.pages import Pages
 from bridge.page.session import Page
@@ -137,7 +137,10 @@ async def call_tool(
                     attempt.browser_is_up = True
                     arguments = given if isinstance(given, dict) else _parse(tools, wanted, given)
                     call = Call(page=page, wanted=wanted, arguments=arguments, shown=tools)
-                    return await run_call(bridge, call, attempt, None)
+                    try:
+                        return await run_call(bridge, call, attempt, None)
+                    except DialogOpen as held:
+                        raise UsageError(f"{held.situation} Run it again with --dialogs accept or dismiss.") from held
 
                 return await run_within(seconds, f"Tool {wanted!r}", operation)
     return None

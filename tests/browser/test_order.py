@@ -133,6 +133,7 @@ async def test_a_call_after_a_navigation_by_the_one_before_it_runs_in_the_new_do
     async with trio.open_nursery() as nursery:
         answers = Answers(agent, nursery)
         answers.send(page)
+        await trio.testing.wait_all_tasks_blocked(0.02)
         answers.send(page, "where")
         await trio.testing.wait_all_tasks_blocked(0.02)
         await agent.navigate_page(page, None, "reload")

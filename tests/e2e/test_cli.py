@@ -331,3 +331,16 @@ def test_the_command_is_installed_beside_python():
         [Path(sys.executable).with_name("pagebridge"), "--version"], capture_output=True, timeout=SECONDS, check=True
     )
     assert done.stdout.startswith(b"pagebridge ")
+
+
+def test_a_tool_that_asks_with_a_dialog_is_answered_as_the_person_says(site: Site):
+    ask = tool("ask", "() => confirm('Delete all?') ? 'deleted' : 'kept'")
+    url = site.page("/asks", offering(ask))
+
+    asked = run("call", url, "ask")
+    accepted = run("call", "--dialogs", "accept", url, "ask")
+    dismissed = run("call", "--dialogs", "dismiss", url, "ask")
+
+    assert asked.returncode != 0
+    assert 'a dialog (confirm) that says "Delete all?". Run it again with --dialogs accept' in error_of(asked)
+    assert (accepted.stdout, dismissed.stdout) == (b"deleted\n", b"kept\n")

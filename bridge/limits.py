@@ -113,6 +113,14 @@ RESULT_INSIDERS: Final = 10_000
 RESULT_CLASSES: Final = 16
 """Of these objects. An instance that passes one of the two bounds is taken for the inside of a framework, and shown
 by its own fields alone."""
+MEDIA_BYTES: Final = 1_000_000
+"""Of a picture or a sound that an agent gets to see or hear; a larger picture is drawn smaller in the page."""
+MEDIA_PIXELS: Final = 1568
+"""Longer side of such a picture. Models scale larger ones down themselves, and bill them."""
+DECODED_PIXELS: Final = 64_000_000
+"""Of a picture that is decoded in order to be drawn smaller: four bytes each."""
+FILE_BYTES: Final = 16_000_000
+"""Of other binary data, which goes to a file; more of it does not leave the page."""
 INLINE_BYTES: Final = 50 * 1024
 INLINE_LINES: Final = 2000
 SPILL_BYTES: Final = 256 * 1024 * 1024

@@ -1,17 +1,22 @@
 // @ts-check
 /**
- * Describe what a tool returned, or the part of it that is wanted.
+ * Describe what a tool returned, or the part of it that is wanted. Only pictures and binary data take their time.
  * Runs: main world. As `encodeValue`; none of it can make this throw.
  * @param {Natives} natives
  * @param {unknown} result
  * @param {ValueBounds} bounds
- * @returns {Ending}
+ * @returns {Ending | Promise<Ending>}
  */
 function describeResult(natives, result, bounds) {
   try {
     const { value, pointer, missing } = selectPart(natives, result, bounds);
     if (missing !== '') return { __proto__: null, how: 'no such part', kind: 'string', text: missing };
     if (value === undefined) return { __proto__: null, how: 'completed', kind: 'none', text: '' };
+    const { media } = bounds;
+    if (media !== undefined) {
+      const kind = binaryKind(natives, value, media);
+      if (kind !== '') return describeBinary(natives, kind, value, media);
+    }
     if (typeof value === 'string') {
       const sheet = openSheet(natives, bounds);
       /** @param {string} said */

@@ -33,7 +33,8 @@ interface ToolDefinition<Input = any> {
   inputSchema: object;
   /**
    * Do the work, with arguments that fit `inputSchema`. What it returns, or its promise resolves to, is what the agent
-   * reads: a string as it is, anything else as JSON. What it throws is reported as the tool's failure.
+   * reads: a string as it is, a canvas, Blob, ImageData or ImageBitmap as a picture, sound or file, anything else as
+   * JSON. What it throws is reported as the tool's failure.
    *
    * @param context is missing where another bridge than pagebridge calls.
    */

@@ -14,7 +14,7 @@ function makeRuns(natives) {
       return new natives.Promise(async (/** @type {(ending: Ending) => void} */ resolve) => {
         const run = makeRun(natives, resolve);
         runs[number] = run;
-        const ending = await start(run.context);
+        const ending = await ownPromise(natives, start(run.context));
         delete runs[number];
         run.end(ending);
       });

@@ -14,5 +14,6 @@ async function runTool(natives, execute, bounds) {
   } catch (thrown) {
     return describeThrown(natives, thrown);
   }
-  return describeResult(natives, value, bounds);
+  const described = describeResult(natives, value, bounds);
+  return 'how' in described ? described : await ownPromise(natives, described);
 }

@@ -52,5 +52,6 @@ function saveNatives() {
     kinds: saveKinds(),
     readers: saveReaders(),
     named: openElements(),
+    pictures: savePictures(),
   };
 }

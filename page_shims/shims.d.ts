@@ -210,12 +210,23 @@ interface Discovery {
 interface Ending {
   __proto__: null;
   how: 'completed' | 'failed' | 'stale' | 'no such part' | 'no such element' | 'abandoned';
-  kind: 'none' | 'string' | 'json' | 'error' | 'form';
+  kind: 'none' | 'string' | 'json' | 'error' | 'form' | 'bytes';
+  /** Of `bytes`, base64. */
   text: string;
   name?: string;
   stack?: string;
   /** What an error carries besides, as JSON text. */
   more?: string;
+  /** How many bytes there are, whether they are sent or not. */
+  size?: number;
+  /** Of a picture as it is sent, in pixels; 0 where the bytes are shown as no picture. */
+  width?: number;
+  height?: number;
+  /** Its size before it was drawn anew. */
+  wholeWidth?: number;
+  wholeHeight?: number;
+  /** Why there are no bytes. */
+  problem?: 'too large' | 'tainted' | 'empty' | 'unreadable';
 }
 
 interface String {

@@ -20,6 +20,36 @@ interface ValueBounds {
   stacks: boolean;
   /** The path to the part that is wanted. */
   select: string[];
+  /** Without it, pictures and binary data are told by their markers. */
+  media?: MediaBounds;
+}
+
+/** Bounds of a result that is a picture or binary data. */
+interface MediaBounds {
+  /** Longer side of a picture as it is shown, in pixels. */
+  side: number;
+  /** Of a picture as it is shown. */
+  bytes: number;
+  /** Of a picture that is decoded in order to be shown smaller. */
+  pixels: number;
+  /** Of anything that is sent. */
+  fileBytes: number;
+}
+
+/** `blob` for files, too; `canvas` for the element; `pixels` for ImageData; `url` for a `data:` URL. */
+type BinaryKind = '' | 'blob' | 'canvas' | 'offscreen' | 'pixels' | 'bitmap' | 'url';
+
+interface PictureSize {
+  __proto__: null;
+  width: number;
+  height: number;
+}
+
+/** Bytes to be sent; 0 pixels where they are shown as no picture. */
+interface ShownBytes extends PictureSize {
+  bytes: Uint8Array;
+  /** The size before the picture was drawn anew. */
+  whole: PictureSize | null;
 }
 
 /** Where a value is in the result. `key` is written as in the answer. */

@@ -1,4 +1,4 @@
-"""What an agent reads: one text, one structured form of it, and whether it is an error."""
+"""What an agent gets: one text, what comes with it, one structured form of it, and whether it is an error."""
 
 import json
 from collections.abc import Mapping
@@ -7,19 +7,23 @@ from typing import Any
 
 from bridge.calls.results import clean_text
 from bridge.errors import BridgeError
+from bridge.page.media import Media
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer. `structured` says the same as `text`, or carries the facts of an error beside its sentence.
+    """One answer.
 
     Attributes:
-        notes: what there is to say besides a result, each apart from the text, which is the page's.
+        structured: says the same as `text`, or carries the facts of an error beside its sentence.
+        media: pictures and sounds; `text` has a line for each.
+        notes: what we have to say beside the result, each apart from it.
     """
 
     text: str
     structured: Mapping[str, Any] | None = None
     is_error: bool = False
+    media: tuple[Media, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -13,6 +13,7 @@ import trio
 from bridge import limits
 from bridge.calls.answers import Answer, answer_error
 from bridge.calls.arguments import check_arguments, read_arguments
+from bridge.calls.binary import answer_binary
 from bridge.calls.bridge import Bridge, wait_loaded
 from bridge.calls.progress import Progress
 from bridge.calls.results import shorten
@@ -216,8 +217,10 @@ async def present_tools(bridge: Bridge, page: Page, *, fresh: bool) -> PageTools
 
 
 def shape(bridge: Bridge, ending: Ending) -> Answer:
-    """What the agent reads of a call that completed: a string as it is, another value as compact JSON."""
+    """What the agent gets of a call that completed: a string as it is, a picture, another value as compact JSON."""
     if ending.kind == "none":
         return Answer("The tool ran and returned no value (undefined).")
+    if ending.kind == "bytes":
+        return answer_binary(ending, bridge.spill)
     shown = shorten(ending.text, bridge.spill, json=ending.kind == "json")
     return Answer(shown.text)

@@ -8,11 +8,8 @@ from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from bridge import limits
-
-Suffix = Literal[".txt", ".json"]
 
 
 def clean_text(text: str) -> str:
@@ -32,7 +29,7 @@ class Spill:
 
     Args:
         parent: where to make it; the system's place for temporary files if None.
-        quota_bytes: beyond this the oldest text goes.
+        quota_bytes: beyond this the oldest goes.
     """
 
     def __init__(self, parent: Path | None = None, *, quota_bytes: int = limits.SPILL_BYTES) -> None:
@@ -42,13 +39,23 @@ class Spill:
         self._number = 0
         self._kept: deque[tuple[Path, int]] = deque()
 
-    def write(self, text: str, *, suffix: Suffix) -> Path:
+    def write(self, text: str, *, suffix: str) -> Path:
         """Keep a text that was cleaned.
 
         Raises:
             OSError: it can't be kept.
         """
-        data = text.encode()
+        return self.write_bytes(text.encode(), suffix=suffix)
+
+    def write_bytes(self, data: bytes, *, suffix: str) -> Path:
+        """Keep bytes.
+
+        Args:
+            suffix: one of ours, such as `.pdf`, and never a page's word.
+
+        Raises:
+            OSError: they can't be kept.
+        """
         if len(data) > self._quota_bytes:
             raise OSError(f"{len(data):,} bytes are more than the {self._quota_bytes:,} that are kept")
         while sum(size for _, size in self._kept) + len(data) > self._quota_bytes:

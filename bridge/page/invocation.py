@@ -16,8 +16,33 @@ BOUNDS: Final = {
     "insiders": limits.RESULT_INSIDERS,
     "classes": limits.RESULT_CLASSES,
     "stacks": True,
+    "media": {
+        "side": limits.MEDIA_PIXELS,
+        "bytes": limits.MEDIA_BYTES,
+        "pixels": limits.DECODED_PIXELS,
+        "fileBytes": limits.FILE_BYTES,
+    },
 }
 """With `select`, what page_shims/values.d.ts calls ValueBounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """What is known of a result that is binary data.
+
+    Attributes:
+        size: in bytes; where there are too many of them, they were not sent.
+        width, height: of a picture as it was sent, in pixels; 0 where the browser can't show it as one.
+        whole_width, whole_height: of the picture before it was drawn anew; 0 where it is as the page had it.
+        problem: why there are no bytes: `too large`, `tainted`, `empty` or `unreadable`.
+    """
+
+    size: int = 0
+    width: int = 0
+    height: int = 0
+    whole_width: int = 0
+    whole_height: int = 0
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +53,10 @@ class Ending:
         how: `completed`, `failed`, `stale` (a newer round replaced the one that was named; nothing ran),
             `no such element` (an argument names one that is not there, see `name` and `text`; nothing ran) or
             `no such part` (it ran, and its result has nothing at the path that was asked for).
-        kind: `none`, `string`, `json`, or for a thrown Error `error`.
-        text: the value: as it is for a string, else as compact JSON; the message for an error.
+        kind: `none`, `string`, `json`, `bytes`, or for a thrown Error `error`.
+        text: the value: as it is for a string, in base64 for bytes, else as compact JSON; the message for an error.
         more: what an error carries besides its message, as compact JSON.
+        binary: what is known of bytes.
     """
 
     how: str
@@ -39,6 +65,7 @@ class Ending:
     name: str
     stack: str
     more: str
+    binary: Binary = Binary()
 
 
 def bounds_of(select: Sequence[str]) -> dict[str, Any]:
@@ -47,4 +74,23 @@ def bounds_of(select: Sequence[str]) -> dict[str, Any]:
 
 
 def read_ending(told: Mapping[str, Any]) -> Ending:
-    return Ending(*(str(told.get(part, "")) for part in ("how", "kind", "text", "name", "stack", "more")))
+    words = (str(told.get(part, "")) for part in ("how", "kind", "text", "name", "stack", "more"))
+    return Ending(*words, binary=_read_binary(told))
+
+
+def _read_binary(told: Mapping[str, Any]) -> Binary:
+    if told.get("kind") != "bytes":
+        return Binary()
+
+    def number(part: str) -> int:
+        found = told.get(part)
+        return found if isinstance(found, int) else 0
+
+    return Binary(
+        size=number("size"),
+        width=number("width"),
+        height=number("height"),
+        whole_width=number("wholeWidth"),
+        whole_height=number("wholeHeight"),
+        problem=str(told.get("problem", "")),
+    )

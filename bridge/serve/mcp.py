@@ -16,8 +16,10 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_PARAMS,
+    AudioContent,
     CallToolRequestParams,
     CallToolResult,
+    ImageContent,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
@@ -35,6 +37,7 @@ from bridge.calls.direct import DirectTools
 from bridge.calls.progress import Send
 from bridge.calls.results import clean_text
 from bridge.errors import ArgumentsInvalid
+from bridge.page.media import Media
 from bridge.settings import SchemaProfile
 from bridge.tools.export import export_schema
 from bridge.tools.naming import PREFIX, Owned
@@ -318,8 +321,14 @@ def _page_tool_as_mcp(name: str, offered: Owned, profile: SchemaProfile) -> Tool
 
 
 def _as_result(answer: Answer) -> CallToolResult:
+    texts = [TextContent(text=text) for text in (answer.text, *answer.notes)]
     return CallToolResult(
-        content=[TextContent(text=text) for text in (answer.text, *answer.notes)],
+        content=[texts[0], *map(_as_block, answer.media), *texts[1:]],
         structured_content=answer.structured,
         is_error=answer.is_error,
     )
+
+
+def _as_block(media: Media) -> ImageContent | AudioContent:
+    kind = ImageContent if media.kind == "image" else AudioContent
+    return kind(data=media.data, mime_type=media.mime)

@@ -17,6 +17,7 @@ from bridge.browser.browser import AttachOptions
 from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import address
 from bridge.calls.arguments import parse_words, read_arguments
+from bridge.calls.binary import describe_bytes, describe_problem, read_bytes
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.calls.listing import Offer, list_offer, problems_of
 from bridge.calls.pipeline import Attempt, Call, present_tools, run_call, run_within
@@ -24,6 +25,7 @@ from bridge.calls.results import clean_text
 from bridge.calls.scope import choose
 from bridge.errors import BridgeError, DialogOpen, UsageError
 from bridge.page.invocation import Ending
+from bridge.page.media import recognise
 from bridge.page.pages import Pages
 from bridge.page.session import Page
 from bridge.serve.printable import printable
@@ -60,6 +62,8 @@ def show_call(
     match ending.kind:
         case "none":
             click.echo("The tool ran and returned no value (undefined).", err=True)
+        case "bytes":
+            _print_bytes(ending)
         case "json" if sys.stdout.isatty():
             _print(_as_json(json.loads(ending.text)))
         case _:
@@ -211,6 +215,19 @@ def _as_json(value: object) -> str:
     if sys.stdout.isatty():
         return json.dumps(value, ensure_ascii=False, indent=2)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _print_bytes(ending: Ending) -> None:
+    """To a program or into a file the bytes as they are; on a terminal, which they would garble, what they are."""
+    data = read_bytes(ending)
+    if data is None:
+        click.echo(describe_problem(ending.binary), err=True)
+        return
+    if not sys.stdout.isatty():
+        sys.stdout.buffer.write(data)
+        return
+    found = recognise(data)
+    _print(data.decode() if found.kind == "text" else f"[{describe_bytes(found, ending.binary, data)}]")
 
 
 def _print(text: str) -> None:

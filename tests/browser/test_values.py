@@ -49,6 +49,9 @@ def test_the_bounds_of_the_documentation_are_those_of_the_code():
         f"{limits.RESULT_NODES:,} values in all",
         f"{limits.RESULT_KEYS:,} keys an object",
         f"{limits.RESULT_DEPTH} levels",
+        f"more than {limits.MEDIA_PIXELS:,} pixels, or more than {limits.MEDIA_BYTES:,} bytes",
+        f"of more than {limits.DECODED_PIXELS:,} pixels",
+        f"more than {limits.FILE_BYTES:,} bytes",
         f"over {limits.RESULT_INSIDERS:,} objects, or of over {limits.RESULT_CLASSES} classes",
     ):
         assert bound in DOCUMENTATION

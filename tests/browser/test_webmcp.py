@@ -10,6 +10,7 @@ from bridge import limits
 from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.page.media import Media
 from bridge.settings import PageSettings
 from tests.browser.asking import call, facts, list_tools, names, open_page, read
 from tests.browser.webmcp import claiming, evaluate, page_of, registering, wait_offered
@@ -49,6 +50,18 @@ async def test_registered_tools_are_one_more_group_with_their_kind_and_what_the_
     ]
     assert (await call(agent, page, "add", {"a": 1, "b": 2})).text == "3"
     assert (await call(agent, page, "#1.1")).text == "peek"
+
+
+async def test_a_registered_tool_may_answer_with_a_picture(agent: Agent, site: Site):
+    gif = "R0lGODlhAQABAIAAAMhkMgAAACwAAAAAAQABAAACAkQBADs="
+    tools = (
+        tool("paint", "() => new OffscreenCanvas(4, 3).getContext('2d').canvas"),
+        tool("url", f"() => 'data:;base64,{gif}'"),
+    )
+    page = await open_page(agent, site.page("/pictures", registering(*tools)))
+
+    assert (await call(agent, page, "url")).media == (Media("image", "image/gif", gif),)
+    assert (await call(agent, page, "paint")).text.startswith("[image image/png, 4\u00d73, ")
 
 
 async def test_opening_a_page_names_its_registered_tools(agent: Agent, site: Site):

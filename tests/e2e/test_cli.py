@@ -226,6 +226,21 @@ def test_on_a_terminal_json_has_lines_and_a_page_can_not_paint(url: str):
     assert run_on_terminal("call", url, "paint") == '{\n  "text": "\\u001b[31m"\n}\n'
 
 
+def test_a_picture_is_told_on_a_terminal_and_piped_as_it_is(site: Site):
+    shoot = "({width}) => new OffscreenCanvas(width, 48).getContext('2d').canvas"
+    shots = site.page("/shots", offering(tool("shoot", shoot), tool("say", "() => new Blob(['né\\x1b[31m'])")))
+
+    assert run("call", shots, "shoot", "--json", '{"width": 64}').stdout.startswith(b"\x89PNG")
+    assert run("call", shots, "say").stdout == "né\x1b[31m".encode()
+    assert run_on_terminal("call", shots, "shoot", "--json", '{"width": 64}').startswith(
+        "[image image/png, 64\u00d748, "
+    )
+    assert "\x1b" not in run_on_terminal("call", shots, "say")
+    nothing = run("call", shots, "shoot", "--json", '{"width": 0}')
+    assert nothing.stdout == b""
+    assert "without pixels" in error_of(nothing)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_ends_a_call_and_everything_it_started(
     number: signal.Signals, site: Site, url: str, tmp_path: Path

@@ -231,7 +231,8 @@ def _names_given(names: tuple[str, ...]) -> list[str]:
     multiple=True,
     callback=_read_origins,
     metavar="ORIGIN",
-    help="Origin whose tools --direct offers, too, such as https://shop.example; may be repeated.",
+    help="Origin whose tools may answer with MCP's content blocks, and are offered by --direct, too; such as "
+    "https://shop.example; may be repeated.",
 )
 @_SCHEMA_PROFILE
 @click.option(
@@ -258,9 +259,6 @@ def serve(
     \b
       {"mcpServers": {"pagebridge": {"command": "pagebridge", "args": ["serve"]}}}
     """
-    if trusted and not direct:
-        raise UsageError("--trust-origin goes with --direct, and that is missing.")
-
     from bridge.calls.agent import address
 
     # Refused before what takes long is imported.

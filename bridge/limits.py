@@ -119,6 +119,8 @@ MEDIA_PIXELS: Final = 1568
 """Longer side of such a picture. Models scale larger ones down themselves, and bill them."""
 DECODED_PIXELS: Final = 64_000_000
 """Of a picture that is decoded in order to be drawn smaller: four bytes each."""
+MEDIA_BLOCKS: Final = 10
+"""Pictures, sounds and resources in one answer."""
 FILE_BYTES: Final = 16_000_000
 """Of other binary data, which goes to a file; more of it does not leave the page."""
 INLINE_BYTES: Final = 50 * 1024

@@ -36,4 +36,5 @@ class AgentSettings:
     direct: bool = False
     """Each tool of a trusted page is an MCP tool of its own as well."""
     trusted_origins: frozenset[str] = frozenset()
-    """Origins, as Chromium writes them, whose tools may be MCP tools of their own; loopback ones always may."""
+    """Origins, as Chromium writes them, whose tools may be MCP tools of their own, as loopback ones always may; and
+    may answer in MCP's form, as loopback ones may not."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from bridge.calls.results import clean_text
 from bridge.errors import BridgeError
-from bridge.page.media import Media
+from bridge.page.media import Media, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +16,14 @@ class Answer:
 
     Attributes:
         structured: says the same as `text`, or carries the facts of an error beside its sentence.
-        media: pictures and sounds; `text` has a line for each.
+        media: pictures, sounds and resources; `text` has a line for each.
         notes: what we have to say beside the result, each apart from it.
     """
 
     text: str
     structured: Mapping[str, Any] | None = None
     is_error: bool = False
-    media: tuple[Media, ...] = ()
+    media: tuple[Media | Resource, ...] = ()
     notes: tuple[str, ...] = ()
 
 

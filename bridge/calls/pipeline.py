@@ -112,7 +112,7 @@ class Call:
         toolset: run only if the page's tools are exactly those of this token.
         select: the path to the part of the result that is wanted.
         shown: what the agent was told last of this page's tools.
-        trusted_origins: those whose word counts that a tool changes nothing.
+        trusted_origins: those whose word counts that a tool changes nothing, and whose tools may answer in MCP's form.
     """
 
     page: Page
@@ -148,7 +148,8 @@ async def run_call(bridge: Bridge, call: Call, attempt: Attempt, progress: Progr
             assert tool.schema is not None
             attempt.tool = tool
             arguments = check_arguments(tool.schema, given, tool=tool.name)
-            start = partial(bridge.source.start, tool, arguments, select=call.select)
+            trusted = tool.origin in call.trusted_origins
+            start = partial(bridge.source.start, tool, arguments, select=call.select, trusted=trusted)
             try:
                 if _changes_nothing(tool, call.trusted_origins):
                     running = start()
@@ -223,4 +224,4 @@ def shape(bridge: Bridge, ending: Ending) -> Answer:
     if ending.kind == "bytes":
         return answer_binary(ending, bridge.spill)
     shown = shorten(ending.text, bridge.spill, json=ending.kind == "json")
-    return Answer(shown.text)
+    return Answer(shown.text, media=ending.media)

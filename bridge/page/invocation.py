@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bridge import limits
+from bridge.page.media import Media, Resource
 
 BOUNDS: Final = {
     "chars": limits.RESULT_CHARS,
@@ -57,6 +58,7 @@ class Ending:
         text: the value: as it is for a string, in base64 for bytes, else as compact JSON; the message for an error.
         more: what an error carries besides its message, as compact JSON.
         binary: what is known of bytes.
+        media: what comes along with the text, of a tool that answered in MCP's form.
     """
 
     how: str
@@ -66,6 +68,7 @@ class Ending:
     stack: str
     more: str
     binary: Binary = Binary()
+    media: tuple[Media | Resource, ...] = ()
 
 
 def bounds_of(select: Sequence[str]) -> dict[str, Any]:

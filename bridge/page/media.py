@@ -24,6 +24,21 @@ class Media:
 
 
 @dataclass(frozen=True, slots=True)
+class Resource:
+    """A text or a file that a page embeds in its answer in MCP's form. `uri` is http or https.
+
+    Attributes:
+        text: the text, or None where it is a file.
+        blob: the file's bytes in base64.
+    """
+
+    uri: str
+    mime: str
+    text: str | None
+    blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Recognised:
     """What bytes are. `suffix` is for a file that holds them."""
 

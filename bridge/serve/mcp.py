@@ -17,14 +17,18 @@ from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_PARAMS,
     AudioContent,
+    BlobResourceContents,
     CallToolRequestParams,
     CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
     ImageContent,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
     SubscriptionsListenRequestParams,
     TextContent,
+    TextResourceContents,
     Tool,
     ToolAnnotations,
 )
@@ -37,7 +41,7 @@ from bridge.calls.direct import DirectTools
 from bridge.calls.progress import Send
 from bridge.calls.results import clean_text
 from bridge.errors import ArgumentsInvalid
-from bridge.page.media import Media
+from bridge.page.media import Media, Resource
 from bridge.settings import SchemaProfile
 from bridge.tools.export import export_schema
 from bridge.tools.naming import PREFIX, Owned
@@ -329,6 +333,16 @@ def _as_result(answer: Answer) -> CallToolResult:
     )
 
 
-def _as_block(media: Media) -> ImageContent | AudioContent:
-    kind = ImageContent if media.kind == "image" else AudioContent
-    return kind(data=media.data, mime_type=media.mime)
+def _as_block(media: Media | Resource) -> ContentBlock:
+    match media:
+        case Media(kind="image"):
+            return ImageContent(data=media.data, mime_type=media.mime)
+        case Media():
+            return AudioContent(data=media.data, mime_type=media.mime)
+        case Resource(text=str(text)):
+            return EmbeddedResource(
+                resource=TextResourceContents(uri=media.uri, mime_type=media.mime, text=clean_text(text))
+            )
+        case Resource():
+            blob = media.blob or ""
+            return EmbeddedResource(resource=BlobResourceContents(uri=media.uri, mime_type=media.mime, blob=blob))

@@ -17,7 +17,8 @@ from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge
 from bridge.calls.pipeline import shape
 from bridge.page.media import Media
-from tests.browser.asking import call, open_page, page_of, run_script
+from bridge.settings import AgentSettings
+from tests.browser.asking import call, code, open_page, page_of, run_script
 from tests.browser.giving import open_giver
 from tests.sites import Site, offering, tool
 
@@ -472,3 +473,41 @@ async def test_a_page_that_replaces_what_draws_and_reads_does_not_bend_its_pictu
     }
     assert answers["text"].text == "words"
     assert picture(answers["url"]) == picture(answers["element"])
+
+
+# The form of MCP
+
+
+BLOCKS = f"""({{content: [
+  {{type: 'text', text: 'Before [NaN]'}}, {{type: 'image', data: '{GIF}', mimeType: 'image/x'}},
+  {{type: 'audio', data: '{base64.b64encode(WAV).decode()}', mimeType: 'audio/wav'}}, {{type: 'text', text: '[NaN]'}},
+]}})"""
+
+
+async def test_a_value_that_looks_like_mcp_is_data_of_loopback_origins_too(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/blocks", offering(tool("give", f"() => {BLOCKS}"))))
+
+    answer = await call(agent, page, "give")
+
+    assert answer.text.startswith('{"content":[{"type":"text","text":"Before [NaN]"}')
+    assert answer.media == ()
+
+
+async def test_an_origin_that_the_user_named_may_answer_in_the_form_of_mcp(bridge: Bridge, site: Site):
+    agent = Agent(bridge, AgentSettings(trusted_origins=frozenset({site.origin})))
+    link = "() => ({content: [{type: 'resource_link', uri: 'file:///etc/passwd', name: 'x'}]})"
+    failing = "() => ({content: [{type: 'text', text: 'sold out'}], isError: true})"
+    tools = offering(tool("give", f"() => {BLOCKS}"), tool("link", link), tool("fail", failing))
+    page = await open_page(agent, site.page("/trusted", tools))
+
+    answer = await call(agent, page, "give")
+
+    assert answer.text == "Before [NaN]\n[image image/gif]\n[audio audio/wav]\n[NaN]"
+    assert answer.media == (
+        Media("image", "image/gif", GIF),
+        Media("audio", "audio/wav", base64.b64encode(WAV).decode()),
+    )
+    assert (await call(agent, page, "link")).text.startswith('{"content":[{"type":"resource_link"')
+    failed = await call(agent, page, "fail")
+    assert code(failed) == "tool_threw"
+    assert failed.text == "Tool 'fail' ran and says that it failed: sold out"

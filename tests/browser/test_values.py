@@ -52,6 +52,7 @@ def test_the_bounds_of_the_documentation_are_those_of_the_code():
         f"more than {limits.MEDIA_PIXELS:,} pixels, or more than {limits.MEDIA_BYTES:,} bytes",
         f"of more than {limits.DECODED_PIXELS:,} pixels",
         f"more than {limits.FILE_BYTES:,} bytes",
+        f"up to {limits.MEDIA_BLOCKS} images",
         f"over {limits.RESULT_INSIDERS:,} objects, or of over {limits.RESULT_CLASSES} classes",
     ):
         assert bound in DOCUMENTATION

@@ -54,12 +54,13 @@ async def test_registered_tools_are_one_more_group_with_their_kind_and_what_the_
 
 async def test_a_registered_tool_may_answer_with_a_picture(agent: Agent, site: Site):
     gif = "R0lGODlhAQABAIAAAMhkMgAAACwAAAAAAQABAAACAkQBADs="
-    tools = (
-        tool("paint", "() => new OffscreenCanvas(4, 3).getContext('2d').canvas"),
-        tool("url", f"() => 'data:;base64,{gif}'"),
+    block = f"() => ({{content: [{{type: 'image', data: '{gif}', mimeType: 'image/png'}}]}})"
+    tools = (tool("block", block), tool("paint", "() => new OffscreenCanvas(4, 3).getContext('2d').canvas"))
+    page = await open_page(
+        agent, site.page("/pictures", registering(*tools, tool("url", f"() => 'data:;base64,{gif}'")))
     )
-    page = await open_page(agent, site.page("/pictures", registering(*tools)))
 
+    assert (await call(agent, page, "block")).media == (Media("image", "image/gif", gif),)
     assert (await call(agent, page, "url")).media == (Media("image", "image/gif", gif),)
     assert (await call(agent, page, "paint")).text.startswith("[image image/png, 4\u00d73, ")
 

@@ -12,7 +12,7 @@ from bridge.calls.answers import Answer
 from bridge.calls.binary import answer_binary
 from bridge.calls.results import Spill, open_spill
 from bridge.page.invocation import Binary, Ending, read_ending
-from bridge.page.media import Media, read_base64, recognise
+from bridge.page.media import Media, Resource, read_base64, recognise
 from bridge.serve.mcp import _as_result
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -110,7 +110,11 @@ def test_files_count_as_results_do(tmp_path: Path):
 
 
 def test_an_answer_in_mcp_is_its_text_then_its_media_then_its_notes():
-    media = (Media("image", "image/png", "eA=="), Media("audio", "audio/wav", "eQ=="))
+    media = (
+        Media("image", "image/png", "eA=="),
+        Media("audio", "audio/wav", "eQ=="),
+        Resource("http://a/", "", "\ud800", None),
+    )
 
     result = _as_result(Answer("text", media=media, notes=("one", "two")))
 
@@ -119,6 +123,7 @@ def test_an_answer_in_mcp_is_its_text_then_its_media_then_its_notes():
         {"type": "text", "text": "text"},
         {"type": "image", "data": "eA==", "mimeType": "image/png"},
         {"type": "audio", "data": "eQ==", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "http://a/", "mimeType": "", "text": "\ufffd"}},
         {"type": "text", "text": "one"},
         {"type": "text", "text": "two"},
     ]

@@ -47,11 +47,14 @@ class PageSource:
         if not told:
             del self._told[page.handle]
 
-    def start(self, tool: Tool, arguments: dict[str, Any], *, select: Sequence[str] = ()) -> "PageCall":
+    def start(
+        self, tool: Tool, arguments: dict[str, Any], *, select: Sequence[str] = (), trusted: bool = False
+    ) -> "PageCall":
         """Run one tool in its home; `arguments` were checked.
 
         Args:
             select: the path to the part of the result that is wanted.
+            trusted: the tool may answer in MCP's form, see `read_completed`.
 
         Raises:
             DocumentEnded: its home is of the past; nothing ran.
@@ -63,15 +66,16 @@ class PageSource:
         words = [words_of(place) for place in elements]
         home = tool.home
         run = Run(home.document, home.round, tool.id.group, tool.id.tool, text, select=select, elements=words)
-        return PageCall(tool, run, elements)
+        return PageCall(tool, run, elements, trusted=trusted)
 
 
 class PageCall:
     """A tool that was sent to its page."""
 
-    def __init__(self, tool: Tool, run: Run, elements: Sequence[ElementPlace]) -> None:
+    def __init__(self, tool: Tool, run: Run, elements: Sequence[ElementPlace], *, trusted: bool = False) -> None:
         self.tool = tool
         self.run = run
+        self.trusted = trusted
         self._elements = elements
 
     async def wait(self) -> Ending:
@@ -91,7 +95,7 @@ class PageCall:
             raise error.after_dispatch() from None
         match ending.how:
             case "completed":
-                return read_completed(self.tool, ending)
+                return read_completed(self.tool, ending, trusted=self.trusted)
             case "failed":
                 raise PageThrew(_thrown(self.tool, ending), stack=ending.stack)
             case "no such element":

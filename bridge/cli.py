@@ -259,18 +259,27 @@ def serve(
     \b
       {"mcpServers": {"pagebridge": {"command": "pagebridge", "args": ["serve"]}}}
     """
+    from importlib.metadata import version
+
+    from bridge.serve.greeting import Greeter
+
+    greeter = Greeter(version("pagebridge"), direct=direct)
+    greeter.look()
+
     from bridge.calls.agent import address
 
     # Refused before what takes long is imported.
     addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
 
     with nullcontext() if log_path is None else _open_log(log_path, options) as log:
+        greeter.look()
         import trio
 
         from bridge.serve.service import serve_stdio
 
+        greeter.look()
         agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
-        trio.run(serve_stdio, options, pages, agent, addresses, log)
+        trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)
 
 
 def _open_log(path: Path, options: "LaunchOptions | AttachOptions") -> "AbstractContextManager[CallLog]":

@@ -26,6 +26,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES
+from bridge.serve.greeting import Greeter
 
 READ_BYTES: Final = 64 * 1024
 LINES_QUEUED: Final = 16
@@ -70,10 +71,13 @@ class OpenRequests:
 class LineReader:
     """Whole lines of a stream. A line over the limit is dropped, and the next one is read."""
 
-    def __init__(self, stream: trio.abc.ReceiveStream, *, line_bytes: int = MCP_LINE_BYTES) -> None:
+    def __init__(self, stream: trio.abc.ReceiveStream, *, line_bytes: int = MCP_LINE_BYTES, read: bytes = b"") -> None:
+        """Args:
+        read: what was read of the stream before.
+        """
         self._stream = stream
         self._line_bytes = line_bytes
-        self._buffer = bytearray()
+        self._buffer = bytearray(read)
         self._scanned = 0
         self._dropping = False
 
@@ -112,9 +116,15 @@ class StdioStreams:
     At the end of stdin, or when told to `stop`, it lets the requests that were read have their answers first.
     """
 
-    def __init__(self, stdin: trio.abc.ReceiveStream, stdout: trio.abc.SendStream) -> None:
-        self._lines = LineReader(stdin)
+    def __init__(
+        self, stdin: trio.abc.ReceiveStream, stdout: trio.abc.SendStream, greeter: Greeter | None = None
+    ) -> None:
+        """Args:
+        greeter: has read the beginning of stdin, and may have answered it.
+        """
+        self._lines = LineReader(stdin, read=greeter.read if greeter is not None else b"")
         self._stdout = stdout
+        self._greeter = greeter
         self._open = OpenRequests()
         self._reading = trio.CancelScope()
         self._stopped = False
@@ -133,13 +143,24 @@ class StdioStreams:
                 if isinstance(item, bytes):
                     await self._stdout.send_all(item + b"\n")
                 else:
-                    await self._stdout.send_all(_line(item))
+                    if not self._was_sent(item):
+                        await self._stdout.send_all(_line(item))
                     self._open.went_out(item)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             # Nobody reads stdout any more: a client that went away is the end of its stdin too.
             self.stop()
             async for _ in self._queue:
                 pass
+
+    def _was_sent(self, item: SessionMessage) -> bool:
+        """Whether it answers what the greeter has answered."""
+        match item.message:
+            case JSONRPCResponse(id=request_id, result=result) if self._greeter is not None:
+                return self._greeter.has_answered(request_id, result)
+            case JSONRPCError(id=request_id, error=error) if self._greeter is not None:
+                return self._greeter.has_answered(request_id, error)
+            case _:
+                return False
 
     async def __anext__(self) -> SessionMessage:
         while (line := await self._next_line()) is not None:
@@ -265,18 +286,22 @@ class Stdio:
 
 
 @asynccontextmanager
-async def open_stdio() -> AsyncGenerator[Stdio]:
-    """MCP messages over this process's stdin and stdout: on POSIX through our streams, elsewhere the SDK's."""
-    opened = _open_own() if os.name == "posix" else _open_sdk()
+async def open_stdio(greeter: Greeter | None = None) -> AsyncGenerator[Stdio]:
+    """MCP messages over this process's stdin and stdout: on POSIX through our streams, elsewhere the SDK's.
+
+    Args:
+        greeter: has read the beginning of stdin, and may have answered it.
+    """
+    opened = _open_own(greeter) if os.name == "posix" else _open_sdk()
     async with opened as stdio:
         yield stdio
 
 
 @asynccontextmanager
-async def _open_own() -> AsyncGenerator[Stdio]:
+async def _open_own(greeter: Greeter | None) -> AsyncGenerator[Stdio]:
     with divert_stdio() as (fd_in, fd_out):
         stdin, stdout = trio.lowlevel.FdStream(fd_in), trio.lowlevel.FdStream(fd_out)
-        streams = StdioStreams(stdin, stdout)
+        streams = StdioStreams(stdin, stdout, greeter)
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(streams.write)

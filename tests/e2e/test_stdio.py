@@ -7,8 +7,9 @@ from mcp import MCPError
 from mcp_types import INVALID_PARAMS
 
 from bridge import limits
-from bridge.serve.mcp import BUILT_INS, INSTRUCTIONS
-from tests.e2e.client import ERAS, Era, open_agent, read, text_of
+from bridge.serve.greeting import INSTRUCTIONS
+from bridge.serve.mcp import BUILT_INS
+from tests.e2e.client import ERAS, Era, open_agent, open_raw, read, text_of
 from tests.sites import Site, offering, tool
 
 PAGE = offering(
@@ -113,3 +114,34 @@ async def test_structured_content_says_the_same_as_the_text(site: Site):
         for name, given in (("list_pages", {}), ("list_page_tools", {"page": "p1"})):
             result = await agent.call_tool(name, given)
             assert result.structured_content == json.loads(text_of(result))
+
+
+async def test_the_first_word_is_answered_once_however_it_comes(site: Site):
+    request = {
+        "jsonrpc": "2.0",
+        "id": "first",
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+    }
+    line = json.dumps(request).encode()
+    async with open_raw("--open", site.page("/word", PAGE)) as client:
+        assert client.process.stdin is not None
+        await client.process.stdin.send_all(line[:30])
+        await client.process.stdin.send_all(line[30:] + b'\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        first = await client.receive()
+        listed = await client.ask("tools/list")
+        second = await client.receive()
+
+    assert first is not None
+    assert (first["id"], first["result"]["protocolVersion"]) == ("first", "2025-06-18")
+    assert second is not None
+    assert second["id"] == listed
+
+
+async def test_a_first_word_that_is_none_is_answered_by_the_sdk():
+    async with open_raw() as client:
+        request = await client.ask("ping")
+        message = await client.receive()
+
+    assert message is not None
+    assert message["id"] == request

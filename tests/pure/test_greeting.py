@@ -1,0 +1,85 @@
+"""The answer to a client's first word: what the SDK would say, or nothing."""
+
+import json
+from typing import Any, cast
+
+import pytest
+import trio
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from trio.testing import memory_stream_one_way_pair
+
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge
+from bridge.calls.results import Spill
+from bridge.serve.greeting import VERSIONS, greet
+from bridge.serve.mcp import serve_agent
+from bridge.serve.stdio import StdioStreams
+from bridge.settings import AgentSettings, PageSettings
+from bridge.wire.nursery import open_background
+
+
+def initialize(version: object = "2025-11-25", **more: Any) -> dict[str, Any]:
+    client = {"name": "test", "version": "1"}
+    params = {"protocolVersion": version, "capabilities": {"roots": {"listChanged": True}}, "clientInfo": client}
+    return {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params | more}
+
+
+async def ask_sdk(message: dict[str, Any], *, direct: bool) -> dict[str, Any]:
+    """What the SDK answers as this server."""
+    agent = Agent(Bridge(Spill(), PageSettings()), AgentSettings(direct=direct))
+    to_bridge, stdin = memory_stream_one_way_pair()
+    stdout, from_bridge = memory_stream_one_way_pair()
+    streams = StdioStreams(stdin, stdout)
+    with trio.fail_after(10):
+        async with open_background() as nursery:
+            nursery.start_soon(streams.write)
+            nursery.start_soon(serve_agent, agent, "7", streams, streams.outgoing)
+            await to_bridge.send_all(json.dumps(message).encode() + b"\n")
+            return json.loads(await from_bridge.receive_some(1_000_000))
+
+
+@pytest.mark.parametrize("direct", [False, True])
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_what_is_answered_is_what_the_sdk_answers(version: str, direct: bool):
+    message = initialize(version)
+
+    greeted = greet(json.dumps(message).encode(), "7", direct=direct)
+
+    assert greeted is not None
+    request_id, result = greeted
+    assert {"jsonrpc": "2.0", "id": request_id, "result": result} == await ask_sdk(message, direct=direct)
+
+
+def test_every_version_that_has_a_handshake_is_known():
+    assert VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"[1]",
+        b"[" * 100_000,
+        b"\xff",
+        json.dumps(initialize("2026-07-28")).encode(),
+        json.dumps(initialize("1999-01-01")).encode(),
+        json.dumps(initialize(7)).encode(),
+        json.dumps(initialize(capabilities=7)).encode(),
+        json.dumps(initialize(clientInfo={})).encode(),
+        json.dumps(initialize() | {"id": None}).encode(),
+        json.dumps(initialize() | {"id": True}).encode(),
+        json.dumps(initialize() | {"id": 1.5}).encode(),
+        json.dumps(initialize() | {"jsonrpc": "1.0"}).encode(),
+        json.dumps(initialize() | {"method": "ping"}).encode(),
+        json.dumps({"jsonrpc": "2.0", "method": "initialize", "params": {}}).encode(),
+    ],
+)
+def test_anything_else_is_left_to_the_sdk(line: bytes):
+    assert greet(line, "7", direct=False) is None
+
+
+def test_an_id_may_be_a_string():
+    greeted = greet(json.dumps(initialize() | {"id": "first"}).encode(), "7", direct=False)
+
+    assert cast("Any", greeted)[0] == "first"

@@ -181,18 +181,23 @@ async def await_call(
     attempt.tool, attempt.dispatched = running.tool, True
     try:
         with attempt.own_deadline():
+            if progress is None:
+                return await _await_in_time(running, attempt)
             async with open_background() as nursery:
-                if progress is not None:
-                    nursery.start_soon(running.run.follow, progress.tell)
-                with trio.move_on_at(attempt.deadline):
-                    return await running.wait()
-                return await running.stop(attempt.what, attempt.seconds)
+                nursery.start_soon(running.run.follow, progress.tell)
+                return await _await_in_time(running, attempt)
     except DialogOpen:
         bridge.held[page] = running
         raise
     except trio.Cancelled:
         page.let_go(running.run, Why.CANCELLED)
         raise
+
+
+async def _await_in_time(running: PageCall, attempt: Attempt) -> Ending:
+    with trio.move_on_at(attempt.deadline):
+        return await running.wait()
+    return await running.stop(attempt.what, attempt.seconds)
 
 
 async def present_tools(bridge: Bridge, page: Page, *, fresh: bool) -> PageTools:

@@ -56,7 +56,8 @@ class ConnectionLost(BrowserGone):
     """The link ended. Each waiter gets an error of its own."""
 
     def __init__(self, reason: str, *, close_code: int | None = None) -> None:
-        super().__init__(f"The connection to the browser ended: {reason.rstrip('.')}. Start pagebridge again to go on.")
+        ended = f"The connection to the browser ended: {reason.rstrip('.')}."
+        super().__init__(f"{ended} Its pages are gone; list_pages shows what there is when it is back.")
         self.reason = reason
         self.close_code = close_code
 

@@ -9,6 +9,14 @@ WEBSOCKET_QUEUE_MESSAGES: Final = 256
 """The reader drains at once, so this only absorbs a burst."""
 
 # browser
+RESTARTS: Final = 3
+RESTART_WINDOW_SECONDS: Final = 300.0
+"""A browser of ours that ends is started again at the next need, so often in this time."""
+RECONNECT_SECONDS: Final = 0.2
+RECONNECT_SECONDS_MAX: Final = 10.0
+"""A browser that we attached to is looked for again after this, each time after twice as long, up to that."""
+BROWSER_WAIT_SECONDS: Final = 15.0
+"""How long a request waits for a browser before it says what is waited for."""
 CONNECT_SECONDS: Final = 10.0
 HANDSHAKE_SECONDS: Final = 60.0
 """Longer, because a person may have to find and click Chrome's "Allow"."""

@@ -4,7 +4,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,10 @@ class RunningBrowser:
 
 
 @contextmanager
-def run_chromium(url: str = "about:blank", *flags: str) -> Iterator[RunningBrowser]:
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+def run_chromium(url: str = "about:blank", *flags: str, profile: Path | None = None) -> Iterator[RunningBrowser]:
+    with ExitStack() as stack:
+        if profile is None:
+            profile = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         process = subprocess.Popen(
             [
                 find_browser(),
@@ -49,7 +51,7 @@ def run_chromium(url: str = "about:blank", *flags: str) -> Iterator[RunningBrows
                 websocket = next(found[0] for line in stderr if (found := re.search(r"ws://\S+", line)))
                 drain = subprocess.Popen(["cat"], stdin=stderr, stdout=subprocess.DEVNULL)
                 http = "http://" + websocket.removeprefix("ws://").partition("/")[0]
-                yield RunningBrowser(websocket, http, Path(profile), process)
+                yield RunningBrowser(websocket, http, profile, process)
                 process.kill()
                 drain.wait()
             finally:

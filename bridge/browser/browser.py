@@ -108,7 +108,7 @@ async def _greet(connection: Connection) -> str:
             _, product, *_ = await connection.run(browser.get_version())
     except trio.TooSlowError as error:
         raise BrowserFailedToStart(
-            f"The browser did not answer within {limits.START_SECONDS:g} s. Start pagebridge again; "
+            f"The browser did not answer within {limits.START_SECONDS:g} s. Try again; "
             "`pagebridge doctor` says where it ends."
         ) from error
     return product

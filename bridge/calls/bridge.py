@@ -1,9 +1,10 @@
 """Everything that runs, put together: a browser, its pages, their tools."""
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from itertools import count
 from weakref import WeakKeyDictionary
 
 import trio
@@ -13,7 +14,7 @@ from bridge.browser.browser import AttachOptions, open_browser
 from bridge.browser.process import LaunchOptions
 from bridge.calls.order import Order
 from bridge.calls.results import Spill, open_spill
-from bridge.errors import BridgeError, BrowserGone, PageGone, PageUnresponsive, UsageError
+from bridge.errors import BridgeError, BrowserGone, BrowserStarting, PageGone, PageUnresponsive, UsageError
 from bridge.page.pages import Pages, open_pages
 from bridge.page.session import Page
 from bridge.settings import PageSettings
@@ -35,43 +36,118 @@ class Bridge:
         self.order = Order()
         self.held: WeakKeyDictionary[Page, PageCall] = WeakKeyDictionary()
         """Calls that a dialog held when their agent was told so; whoever answers the dialog gets their outcome."""
-        self._ready = trio.Event()
         self._pages: Pages | None = None
         self._failure: BridgeError | None = None
+        """Why there is no browser; None while one is up, or is being started or reached."""
+        self._changed = trio.Event()
+        self._needed = trio.Event()
+        self._is_ours = False
+        self._restarts: list[float] = []
 
-    async def wait_pages(self) -> Pages:
-        """Wait until the browser is up, and return its pages.
+    async def wait_pages(self, seconds: float | None = None) -> Pages:
+        """Wait until a browser is up, and return its pages. One of ours that has ended is started again for that.
+
+        Args:
+            seconds: how long to wait; `limits.BROWSER_WAIT_SECONDS` if None.
 
         Raises:
             BrowserGone: it could not be started or reached, or it ended; each caller gets its own error.
+            BrowserStarting: it takes longer.
             UsageError: the options can't be used.
         """
-        await self._ready.wait()
-        if self._pages is None:
-            assert self._failure is not None
-            kind = UsageError if isinstance(self._failure, UsageError) else BrowserGone
-            raise kind(str(self._failure)) from self._failure
-        return self._pages
+        if self._pages is not None and self._pages.are_lost:
+            await self._changed.wait()
+        if self._failure is not None and self._is_ours:
+            self._start_again()
+        seconds = limits.BROWSER_WAIT_SECONDS if seconds is None else seconds
+        with trio.move_on_after(seconds):
+            while self._failure is None:
+                if self._pages is not None and not self._pages.are_lost:
+                    return self._pages
+                await self._changed.wait()
+        match self._failure:
+            case None:
+                raise BrowserStarting(
+                    f"The browser was not up within {seconds:g} s: it is starting still, or waits "
+                    "for a person to allow debugging. Try again in a moment; `pagebridge doctor` says what is wrong."
+                )
+            case UsageError() as error:
+                raise UsageError(str(error)) from error
+            case error:
+                again = "" if self._is_ours else " It is being looked for again."
+                raise BrowserGone(f"{error}{again}") from error
+
+    def _start_again(self) -> None:
+        """Have a browser of ours started again; not too often.
+
+        Raises:
+            BrowserGone: it was, of late.
+        """
+        now = trio.current_time()
+        recent = [time for time in self._restarts if time > now - limits.RESTART_WINDOW_SECONDS]
+        if len(recent) >= limits.RESTARTS:
+            minutes = limits.RESTART_WINDOW_SECONDS / 60
+            raise BrowserGone(
+                f"{self._failure} It was started again {len(recent)} times within {minutes:g} minutes, and is left "
+                "alone for now: see what ends it, and try again later."
+            )
+        self._restarts = [*recent, now]
+        self._failure = None
+        self._needed.set()
 
     def find_page(self, handle: str) -> Page | None:
         """The open page of that handle, or None."""
         return next((page for page in self._pages or () if page.handle == handle), None)
 
     async def keep_browser(self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...]) -> None:
-        """Own the browser from its start to its end."""
+        """Own the browser from its start to its end, and the next one after it.
+
+        One that we launched is started again when somebody needs it; one that we attached to is looked for again.
+        """
+        self._is_ours = isinstance(options, LaunchOptions)
+        numbers = count(1)
+        pause_seconds = limits.RECONNECT_SECONDS
+        while not isinstance(self._failure, UsageError):
+            if await self._run_browser(options, urls, numbers):
+                pause_seconds = limits.RECONNECT_SECONDS
+            if self._is_ours:
+                await self._needed.wait()
+                self._needed = trio.Event()
+            else:
+                await trio.sleep(pause_seconds)
+                pause_seconds = min(2 * pause_seconds, limits.RECONNECT_SECONDS_MAX)
+
+    async def _run_browser(
+        self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...], numbers: Iterator[int]
+    ) -> bool:
+        """Own one browser, until it ends; True where it was up."""
+        was_up = False
         try:
-            async with open_browser(options) as browser, open_pages(browser, self.source, self.settings) as pages:
+            async with (
+                open_browser(options) as browser,
+                open_pages(browser, self.source, self.settings, numbers) as pages,
+            ):
                 await _open_at_start(pages, urls)
-                self._pages = pages
-                self._ready.set()
-                raise await browser.connection.wait_lost()
+                was_up = True
+                self._settle(pages, None)
+                lost = await browser.connection.wait_lost()
+                # Before anything is cleaned up: who needs a browser from here on asks for the next one.
+                self._settle(None, lost)
+                raise lost
         except BridgeError as error:
-            logger.warning("%s", error)
-            self._failure = error
+            if not was_up:
+                self._settle(None, error)
         finally:
             self._pages = None
             self.registry.clear()
-            self._ready.set()
+        return was_up
+
+    def _settle(self, pages: Pages | None, failure: BridgeError | None) -> None:
+        if failure is not None and str(failure) != str(self._failure):
+            logger.warning("%s", failure)
+        self._pages, self._failure = pages, failure
+        self._changed.set()
+        self._changed = trio.Event()
 
     async def abort_runs(self) -> None:
         """Tell every tool that runs still that the bridge ends, and give them `limits.GRACE_SECONDS`."""

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
+from itertools import count
 
 import trio
 
@@ -23,19 +24,31 @@ logger = logging.getLogger(__name__)
 class Pages:
     """The open pages, in the order in which we met them. Made by `open_pages`."""
 
-    def __init__(self, browser: Browser, nursery: trio.Nursery, observer: PageObserver, settings: PageSettings) -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        nursery: trio.Nursery,
+        observer: PageObserver,
+        settings: PageSettings,
+        numbers: Iterator[int],
+    ) -> None:
         self._browser = browser
         self._nursery = nursery
         self._observer = observer
         self._settings = settings
         self._by_handle: dict[PageHandle, Page] = {}
-        self._minted = 0
+        self._numbers = numbers
         self._arrived = trio.Event()
         self.unused: Page | None = None
         """The empty page that a launched browser starts with, until somebody goes somewhere with it."""
 
     def __iter__(self) -> Iterator[Page]:
         return iter(list(self._by_handle.values()))
+
+    @property
+    def are_lost(self) -> bool:
+        """Their browser is gone, or the link to it is."""
+        return self._browser.connection.lost is not None
 
     def find(self, handle: str) -> Page:
         """Raises PageNotFound."""
@@ -105,8 +118,7 @@ class Pages:
         if view.is_left_alone:
             self._browser.leave_alone(view)
             return
-        self._minted += 1
-        handle = PageHandle(f"p{self._minted}")
+        handle = PageHandle(f"p{next(self._numbers)}")
         session = Session(self._browser.connection, view.session_id)
         page = Page(handle, session, view, self._observer, self._settings, ours=self._browser.ours)
         self._by_handle[handle] = page
@@ -133,10 +145,16 @@ class Pages:
 
 
 @asynccontextmanager
-async def open_pages(browser: Browser, observer: PageObserver, settings: PageSettings) -> AsyncGenerator[Pages]:
-    """Attach to the pages of `browser`, those there are and those to come."""
+async def open_pages(
+    browser: Browser, observer: PageObserver, settings: PageSettings, numbers: Iterator[int] | None = None
+) -> AsyncGenerator[Pages]:
+    """Attach to the pages of `browser`, those there are and those to come.
+
+    Args:
+        numbers: of their handles; from 1 where there was no browser before this one.
+    """
     async with open_background() as nursery:
-        pages = Pages(browser, nursery, observer, settings)
+        pages = Pages(browser, nursery, observer, settings, count(1) if numbers is None else numbers)
         await browser.attach_to_pages(pages.on_change)
         if browser.ours:
             pages.unused = next(iter(pages), None)

@@ -161,7 +161,7 @@ async def _open_page(bridge: Bridge, url: str) -> AsyncGenerator[tuple[Page, Pag
     """Open a page for the length of the block, and ask it for its tools."""
 
     async def wait_pages(attempt: Attempt) -> Pages:
-        pages = await bridge.wait_pages()
+        pages = await bridge.wait_pages(limits.HANDSHAKE_SECONDS)
         attempt.browser_is_up = True
         return pages
 

@@ -1,0 +1,123 @@
+"""A browser that ends: what is told, and how the next one is come by."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+import trio
+
+from bridge import limits
+from bridge.browser.browser import AttachOptions
+from bridge.browser.process import LaunchOptions
+from bridge.calls.agent import Agent
+from bridge.calls.answers import Answer
+from bridge.calls.bridge import Bridge, open_bridge
+from tests.browser.asking import call, code, facts, list_tools, open_page, read
+from tests.browser.test_deadlines import children
+from tests.browsers import run_chromium
+from tests.sites import Site, offering, tool
+
+PING = tool("ping", "() => 'pong'")
+HANG = tool("hang", "() => { fetch('/hang'); return new Promise(() => {}) }")
+OURS = LaunchOptions(no_sandbox=True)
+
+
+def kill_launched_browsers() -> None:
+    for process in children().get(os.getpid(), []):
+        if b"--remote-debugging-pipe" in Path(f"/proc/{process}/cmdline").read_bytes():
+            os.kill(process, signal.SIGKILL)
+
+
+async def kill_browser(bridge: Bridge) -> None:
+    """End the browser that this process has launched, and return when the bridge knows."""
+    pages = await bridge.wait_pages()
+    kill_launched_browsers()
+    await pages._browser.connection.wait_lost()
+
+
+async def test_every_call_in_a_browser_that_dies_is_told_so_at_once(site: Site):
+    answers: list[Answer] = []
+    async with open_bridge(OURS) as bridge:
+        agent = Agent(bridge)
+        handles = [await open_page(agent, site.page(f"/dies{number}", offering(HANG))) for number in range(3)]
+        for handle in handles:
+            await list_tools(agent, handle)
+
+        async def keep(handle: str) -> None:
+            answers.append(await call(agent, handle, "hang"))
+
+        with trio.fail_after(10):
+            async with trio.open_nursery() as nursery:
+                for handle in handles:
+                    nursery.start_soon(keep, handle)
+                await site.wait_asked("/hang", 3)
+                await kill_browser(bridge)
+
+    assert [facts(answer) for answer in answers] == [("browser_gone", "unknown", True)] * 3
+
+
+async def test_a_browser_of_ours_is_started_again_when_it_is_needed_and_old_handles_stay_gone(site: Site):
+    url = site.page("/again", offering(PING))
+    async with open_bridge(OURS, urls=(url,)) as bridge:
+        agent = Agent(bridge)
+        assert (await call(agent, "p1", "ping")).text == "pong"
+        await kill_browser(bridge)
+
+        with trio.fail_after(30):
+            [page] = read(await agent.list_pages())["pages"]
+
+        assert (page["page"], page["url"]) == ("p2", url)
+        assert code(await call(agent, "p1", "ping")) == "page_gone"
+        assert (await call(agent, "p2", "ping")).text == "pong"
+
+
+async def test_a_browser_that_ends_again_and_again_is_left_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(limits, "RESTARTS", 1)
+    async with open_bridge(OURS) as bridge:
+        agent = Agent(bridge)
+        await kill_browser(bridge)
+        assert not (await agent.list_pages()).is_error
+        await kill_browser(bridge)
+
+        with trio.fail_after(2):
+            refused = await agent.list_pages()
+
+    assert facts(refused) == ("browser_gone", "rejected", False)
+    assert "started again 1 times" in refused.text
+
+
+async def test_a_browser_that_we_attached_to_is_found_again_on_another_port(tmp_path: Path, site: Site):
+    url = site.page("/back", offering(PING))
+    with run_chromium(url, profile=tmp_path) as first:
+        async with open_bridge(AttachOptions(where=str(tmp_path))) as bridge:
+            agent = Agent(bridge)
+            [before] = read(await agent.list_pages())["pages"]
+            pages = await bridge.wait_pages()
+            first.process.kill()
+            await pages._browser.connection.wait_lost()
+
+            with trio.fail_after(2):
+                gone = await agent.list_pages()
+
+            with run_chromium(url, profile=tmp_path) as second, trio.fail_after(30):
+                while (listed := await agent.list_pages()).is_error:  # noqa: ASYNC110  # as an agent would
+                    await trio.sleep(0.05)
+                assert second.http != first.http
+                handles = [page["page"] for page in read(listed)["pages"] if page["url"] == url]
+                assert (await call(agent, handles[0], "ping")).text == "pong"
+
+    assert code(gone) == "browser_gone"
+    assert "looked for again" in gone.text
+    assert before["page"] not in handles
+
+
+async def test_a_browser_that_takes_its_time_is_said_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(limits, "BROWSER_WAIT_SECONDS", 0.1)
+    never = tmp_path / "browser"
+    never.write_text("#!/bin/sh\nexec sleep 60\n")
+    never.chmod(0o755)
+    async with open_bridge(LaunchOptions(browser_path=never)) as bridge:
+        answer = await Agent(bridge).list_pages()
+
+    assert facts(answer) == ("browser_starting", "rejected", False)

@@ -2,7 +2,7 @@
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from tests.browser.asking import call, code, list_tools, names, open_page, read
+from tests.browser.asking import call, code, facts, list_tools, names, open_page, read
 from tests.sites import Site, offering, tool
 
 
@@ -107,6 +107,39 @@ async def test_a_listener_that_throws_is_told_apart_from_none(agent: Agent, site
     assert (await list_tools(agent, thrower))["problems"] == [
         "A listener for the event failed: Uncaught Error: not today"
     ]
+
+
+async def test_a_listener_that_throws_or_says_nothing_costs_its_neighbours_nothing(agent: Agent, site: Site):
+    listen = "addEventListener('devtoolstooldiscovery', {})".format
+    around = [listen("() => { throw new Error('not today') }"), listen("() => {}")]
+    silent = await open_page(agent, site.page("/says-nothing", f"<script>{around[1]}</script>"))
+    page = await open_page(
+        agent,
+        site.page(
+            "/among", f"<script>{around[0]}</script>{offering(tool('good', '() => 1'))}<script>{around[1]}</script>"
+        ),
+    )
+
+    assert (await list_tools(agent, silent))["groups"] == []
+    listing = await list_tools(agent, page)
+    assert names(listing) == ["good"]
+    assert listing["problems"] == ["A listener for the event failed: Uncaught Error: not today"]
+    assert (await call(agent, page, "good")).text == "1"
+
+
+async def test_a_schema_that_holds_itself_costs_only_its_tool(agent: Agent, site: Site):
+    cyclic = (
+        "(() => { const schema = {type: 'object', properties: {}}; schema.properties.a = schema; return schema })()"
+    )
+    tools = offering(tool("round", "() => 1", cyclic), tool("good", "() => 2"))
+    page = await open_page(agent, site.page("/cyclic", tools))
+
+    listing = await list_tools(agent, page)
+
+    assert names(listing) == ["round", "good"]
+    assert any("'round'" in problem for problem in listing["problems"])
+    assert facts(await call(agent, page, "round")) == ("schema_unusable", "rejected", False)
+    assert (await call(agent, page, "good")).text == "2"
 
 
 async def test_a_page_that_changes_its_answer_is_seen_at_the_next_listing(agent: Agent, site: Site):

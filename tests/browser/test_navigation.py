@@ -109,6 +109,25 @@ async def test_a_move_within_the_document_keeps_its_tools(agent: Agent, bridge: 
     assert (await call(agent, handle, "old", toolset=toolset)).text == "old"
 
 
+async def test_a_way_over_other_origins_and_back_shows_the_right_tools_after_each_step(
+    agent: Agent, site: Site, other_site: Site
+):
+    stops = [
+        site.page("/first", offering(tool("first", "() => 1"))),
+        site.page("/second", offering(tool("second", "() => 2"))),
+        other_site.elsewhere().page("/third", offering(tool("third", "() => 3"))),
+    ]
+    page = await open_page(agent, stops[0])
+    seen = [names(await list_tools(agent, page))]
+    for move in ({"url": stops[1]}, {"url": stops[2]}, {"action": "back"}, {"action": "back"}, {"action": "forward"}):
+        answer = await agent.navigate_page(page, move.get("url"), move.get("action"))
+        assert not answer.is_error, answer.text
+        seen.append(names(await list_tools(agent, page)))
+
+    assert seen == [["first"], ["second"], ["third"], ["second"], ["first"], ["second"]]
+    assert (await call(agent, page, "second")).text == "2"
+
+
 async def test_a_document_out_of_the_back_forward_cache_is_asked_again(agent: Agent, bridge: Bridge, site: Site):
     count = offering(tool("count", "() => { window.times = (window.times ?? 0) + 1; return window.times }"))
     handle = await open_page(agent, site.page("/counting", count))

@@ -1,5 +1,6 @@
 """Listings, from snapshots."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -113,3 +114,15 @@ def test_listed_schemas_are_exported_ones(profile: SchemaProfile):
     assert group["tools"][0]["inputSchema"] == exported
     [group] = cut_listing([as_offer(tools)], None, None, profile)["pages"][0]["groups"]
     assert group["tools"][0]["inputSchema"] == exported
+
+
+def test_a_site_with_dozens_of_tools_is_told_group_by_group_within_bounds():
+    described = offer(*(f"g{number // 20}/tool{number}" for number in range(120)))
+    offers = [as_offer(described)]
+
+    first = cut_listing(offers, None, None)
+    group = cut_listing(offers, "g3", None)
+
+    assert len(json.dumps(first)) < 25 * limits.TOOLS_PER_LISTING * 40
+    assert [one["name"] for page in group["pages"] for one in page["groups"]] == ["g3"]
+    assert sum(len(one["tools"]) for page in group["pages"] for one in page["groups"]) == 20

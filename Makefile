@@ -9,15 +9,18 @@ ANGULAR := build/angular/main.js
 PEER_READY := bench/node_modules/.ready
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 
+# Speed is measured without the peer, too, where npm can't be reached.
+with_peer = @$(MAKE) --silent $(PEER_READY) || echo "npm can't be reached: chrome-devtools-mcp is left out." >&2
+
 step = @printf '\n== %s ==\n' '$(1)'
 
 .DEFAULT_GOAL := help
 # The order of `check` is the order a person wants to read: tests last.
 .NOTPARALLEL:
-.PHONY: help setup chromium demo test fast browser check fmt fmt-check lint types layers shims peer lock clean
+.PHONY: help setup chromium demo test fast browser check fmt fmt-check lint types layers shims peer bench bench-quick profile lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## virtual environment with pinned dependencies; leaves .venv/bin/pagebridge
 
@@ -86,6 +89,17 @@ shims: $(NODE_READY) ## tsc over the JavaScript that runs in pages, and over pag
 
 peer: $(READY) $(PEER_READY) chromium ## compare what pagebridge lists with what chrome-devtools-mcp does: docs/peer.md
 	@$(WITH_NODE) $(BIN)/python -m bench.peer_listing
+
+bench: $(READY) chromium ## measure speed beside plain CDP and the peer: bench/results.json, docs/performance.md
+	$(call with_peer)
+	@$(BIN)/python -m bench.speed $(ARGS)
+
+bench-quick: $(READY) chromium ## the same in under 90 s; fails below the bars, and where it is worse than recorded
+	$(call with_peer)
+	@$(BIN)/python -m bench.speed --quick $(ARGS)
+
+profile: $(READY) chromium ## where the time of one call goes, and that of the start
+	@$(BIN)/python -m bench.profile_call
 
 lock: ## resolve all dependencies anew and pin them
 	@sh scripts/lock.sh

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,24 +18,74 @@ from bench.servers import SANDBOX_WORDS, Ours, start_ours
 from bench.stdio_client import open_client
 from bench.timing import no_gc, time_once
 from bench.tool_pages import serve_tools
+from bench.traced_serve import WAITS
 from tests.sites import serve_site
 
 CALLS: Final = 300
 WARM_UP: Final = 30
+STARTS: Final = 3
 SLOWEST: Final = 15
 SUM: Final = {"a": 1, "b": 2}
+SHORT_WAIT_NS: Final = 20_000
+"""A shorter one is the loop's look for more to do, and no step of its own."""
+
+PHASES: Final = (
+    ("the request is read from stdin and parsed", "< MCP message read"),
+    ("the SDK brings it to our handler", "> MCP handler"),
+    ("its words are checked, as arguments of `call_page_tool`", "< arguments of call_page_tool"),
+    ("page and tool are found", "> arguments of the tool"),
+    ("the tool's arguments are checked", "< arguments of the tool"),
+    ("the command is made and written", "< CDP command written"),
+    ("Chromium runs the tool and answers", f"< {WAITS}"),
+    ("the answer is read from the pipe and parsed", "< CDP message read"),
+    ("the call's task hears of it", "< run waited for"),
+    ("the result is made", "< MCP handler"),
+    ("the SDK brings it to stdout", "> answer as JSON"),
+    ("it is made JSON", "> write(2)"),
+    ("it is written, and the client reads it", "< the client has the answer"),
+)
+"""What goes on, until the last such step of a call."""
 
 Notes = list[tuple[int, str]]
+Import = tuple[int, int, str]
+Steps = list[tuple[str, float]]
+"""Each with the µs since the step before it."""
+
+
+@dataclass(frozen=True)
+class CallProfile:
+    """Medians in µs of one `call_page_tool`.
+
+    Attributes:
+        steps: from a server that takes notes; they cost a few µs themselves.
+        traced: the whole call there.
+        untraced: the whole call without that.
+        raw: the same as plain Runtime.evaluate.
+    """
+
+    steps: Steps
+    traced: float
+    untraced: float
+    raw: float
 
 
 def main() -> None:
     logging.disable(logging.WARNING)
-    profile_call()
+    profile = profile_call()
+    print(f"One call_page_tool, median of {CALLS}, in µs: {profile.traced:.0f} with notes being taken,")
+    print(f"{profile.untraced:.0f} without, {profile.raw:.0f} as raw Runtime.evaluate.\n")
+    for title, part in phases_of(profile.steps):
+        print(f"{part:7.0f}  {title}")
+    print(f"\n{'at':>7} {'since':>7}  `>` a step begins, `<` it ends")
+    at = 0.0
+    for step, since in profile.steps:
+        at += since
+        print(f"{at:7.0f} {since:7.0f}  {step}")
     profile_start()
 
 
-def profile_call() -> None:
-    """Print the steps of one call, each with the median of its time, in the order in which they are taken."""
+def profile_call() -> CallProfile:
+    """Take the times of one call's steps."""
     with serve_site() as site, tempfile.TemporaryDirectory(prefix="bench-") as folder, open_raw() as browser:
         url = serve_tools(site, 9)
         raw = browser.open_page(url)
@@ -44,19 +95,10 @@ def profile_call() -> None:
                 ours.client.initialize()
                 ours.open(url)
             calls = _time_calls(traced)
-            whole = statistics.median(spent(begin, end) for begin, end in _time_calls(untraced))
+            whole = _median(_time_calls(untraced))
             raws = [time_once(lambda: raw.evaluate(call_expression(0, SUM))) * 1000 for _ in range(CALLS)]
         notes: Notes = [tuple(json.loads(line)) for line in trace.read_text().splitlines()]
-    traced_whole = statistics.median(spent(begin, end) for begin, end in calls)
-    print(
-        f"One call_page_tool, median of {len(calls)}, in µs (with the tracing {traced_whole:.0f}, without {whole:.0f};"
-    )
-    print(f"the same as raw Runtime.evaluate {statistics.median(raws):.0f}). `>` a step begins, `<` it ends.\n")
-    print(f"{'at':>7} {'since':>7}  step")
-    at = 0.0
-    for step, since in timeline(calls, notes):
-        at += since
-        print(f"{at:7.0f} {since:7.0f}  {step}")
+    return CallProfile(steps_of(calls, notes), _median(calls), whole, statistics.median(raws))
 
 
 def _time_calls(ours: Ours) -> list[tuple[int, int]]:
@@ -71,56 +113,82 @@ def _time_calls(ours: Ours) -> list[tuple[int, int]]:
     return times
 
 
-def spent(begin: int, end: int) -> float:
-    """In microseconds."""
-    return (end - begin) / 1000
+def _median(calls: Sequence[tuple[int, int]]) -> float:
+    return statistics.median(end - begin for begin, end in calls) / 1000
 
 
-def timeline(calls: Sequence[tuple[int, int]], notes: Notes) -> Iterator[tuple[str, float]]:
-    """The steps that most calls take, in the order of most, each with the median µs since the step before it."""
+def steps_of(calls: Sequence[tuple[int, int]], notes: Notes) -> Steps:
+    """The steps that most calls take, in the order of most, with medians."""
     runs: dict[tuple[str, ...], list[list[int]]] = defaultdict(list)
     for begin, end in calls:
-        inside = [note for note in notes if begin < note[0] < end]
-        steps = ("> the client sends", *(step for _, step in inside), "< the client has the answer")
-        runs[steps].append([begin, *(at for at, _ in inside), end])
-    steps, times = max(runs.items(), key=lambda item: len(item[1]))
-    yield steps[0], 0.0
-    for number in range(1, len(steps)):
-        yield steps[number], statistics.median(spent(run[number - 1], run[number]) for run in times)
+        inside = without_short_waits([note for note in notes if begin < note[0] < end])
+        names = ("> the client sends", *(step for _, step in inside), "< the client has the answer")
+        runs[names].append([begin, *(at for at, _ in inside), end])
+    names, times = max(runs.items(), key=lambda item: len(item[1]))
+    since = [
+        statistics.median(run[number] - run[number - 1] for run in times) / 1000 for number in range(1, len(names))
+    ]
+    return [(names[0], 0.0), *zip(names[1:], since, strict=True)]
+
+
+def without_short_waits(notes: Notes) -> Notes:
+    kept: Notes = []
+    for at, step in notes:
+        if step == f"< {WAITS}" and kept and kept[-1][1] == f"> {WAITS}" and at - kept[-1][0] < SHORT_WAIT_NS:
+            kept.pop()
+        else:
+            kept.append((at, step))
+    return kept
+
+
+def phases_of(steps: Steps) -> Iterator[tuple[str, float]]:
+    """The µs of each phase; one whose last step is not there any more counts to the next."""
+    rest = steps
+    for title, last in PHASES:
+        # The wait that is meant is the first after the command was written.
+        places = [number for number, (step, _) in enumerate(rest) if step == last]
+        if places:
+            place = places[0] if last == f"< {WAITS}" else places[-1]
+            yield title, sum(since for _, since in rest[: place + 1])
+            rest = rest[place + 1 :]
 
 
 def profile_start() -> None:
     """Print what the import of modules takes until `initialize` is answered, the slowest first."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        stderr = Path(folder) / "stderr"
-        words = [sys.executable, "-X", "importtime", "-m", "bridge", "serve"]
-        with stderr.open("wb") as file:
-            start = time.perf_counter_ns()
-            with open_client([*words, *SANDBOX_WORDS], stderr=file) as client:
-                client.initialize()
-                answered = spent(start, time.perf_counter_ns()) / 1000
-                # Chromium is up, or not: what is imported for pages is imported by then.
-                size = stderr.stat().st_size
-        imports = list(read_imports(stderr.read_bytes()[:size].decode()))
-    print(f"\n`initialize` was answered {answered:.0f} ms after the start, with the times of imports being taken.")
+    answered_ms, imports = min((_start_once() for _ in range(STARTS)), key=lambda start: start[0])
+    print(f"\n`initialize` was answered {answered_ms:.0f} ms after the start, with the times of imports being taken.")
     print(f"{len(imports)} modules were imported by then, in {sum(own for own, _, _ in imports) / 1000:.0f} ms.")
     by_package: dict[str, int] = defaultdict(int)
     for own, _, name in imports:
-        by_package[name.strip().partition(".")[0]] += own
+        by_package[name.partition(".")[0]] += own
     print(f"\n{'own ms':>8}  package, the {SLOWEST} slowest")
     for name, own in sorted(by_package.items(), key=lambda item: -item[1])[:SLOWEST]:
         print(f"{own / 1000:8.1f}  {name}")
     print(f"\n{'with all':>8} {'own ms':>8}  module, the {SLOWEST} slowest with all that they import")
     for own, whole, name in sorted(imports, key=lambda item: -item[1])[:SLOWEST]:
-        print(f"{whole / 1000:8.1f} {own / 1000:8.1f}  {name.strip()}")
+        print(f"{whole / 1000:8.1f} {own / 1000:8.1f}  {name}")
     print(f"\n{'own ms':>8}  module, the {SLOWEST} slowest by themselves")
     for own, _, name in sorted(imports, key=lambda item: -item[0])[:SLOWEST]:
-        print(f"{own / 1000:8.1f}  {name.strip()}")
+        print(f"{own / 1000:8.1f}  {name}")
 
 
-def read_imports(text: str) -> Iterator[tuple[int, int, str]]:
+def _start_once() -> tuple[float, list[Import]]:
+    """Milliseconds until `initialize` was answered, and what was imported by then."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        stderr = Path(folder) / "stderr"
+        words = [sys.executable, "-X", "importtime", "-m", "bridge", "serve", *SANDBOX_WORDS]
+        with stderr.open("wb") as file:
+            start = time.perf_counter_ns()
+            with open_client(words, stderr=file) as client:
+                client.initialize()
+                answered_ms = (time.perf_counter_ns() - start) / 1e6
+                size = stderr.stat().st_size
+        return answered_ms, list(read_imports(stderr.read_bytes()[:size].decode()))
+
+
+def read_imports(text: str) -> Iterator[Import]:
     """What `-X importtime` tells of each module: its own µs, those with all that it imports, and its name."""
-    for found in re.finditer(r"^import time:\s+(\d+) \|\s+(\d+) \|(.*)$", text, re.MULTILINE):
+    for found in re.finditer(r"^import time:\s+(\d+) \|\s+(\d+) \|\s*(.*)$", text, re.MULTILINE):
         yield int(found[1]), int(found[2]), found[3]
 
 

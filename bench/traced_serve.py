@@ -15,6 +15,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
+WAITS: Final = "waits for I/O"
+
 STEPS: Final = (
     ("bridge.serve.stdio:LineReader.read", "a line of stdin"),
     ("bridge.serve.stdio:StdioStreams.__anext__", "MCP message read"),
@@ -32,7 +34,7 @@ STEPS: Final = (
     ("bridge.serve.mcp:_as_result", "MCP result"),
     ("bridge.serve.stdio:Outgoing.send", "answer queued"),
     ("bridge.serve.stdio:_line", "answer as JSON"),
-    ("trio._core._io_epoll:EpollIOManager.get_events", "the loop looks for I/O"),
+    ("trio._core._io_epoll:EpollIOManager.get_events", WAITS),
     ("os:read", "read(2)"),
     ("os:write", "write(2)"),
 )

@@ -68,6 +68,7 @@ class Bench:
         yield self.measure_registry
         yield self.measure_in_flight
         yield self.measure_pages
+        yield self.measure_idle
         yield self.measure_arguments
 
     # Start
@@ -234,34 +235,28 @@ class Bench:
         return [compared("in_flight", f"{calls:,} calls in flight over {pages} pages", times, bars={}, checks=[check])]
 
     def measure_pages(self) -> list[Figure]:
-        """One bridge that gets more and more pages."""
+        """A bridge for each number of pages, so that what many pages take of the machine hits all alike."""
         url = serve_tools(self.site, 20)
-        calls: dict[int, list[float]] = {}
-        memory: dict[int, float] = {}
-        idle = 0.0
-        stops = sorted({*self.effort.pages, IDLE_PAGES})
-        with start_ours() as ours:
-            ours.client.initialize()
-            for number in range(1, stops[-1] + 1):
-                ours.open(url)
-                if number not in stops:
-                    continue
-                if number == IDLE_PAGES:
-                    idle = self._measure_idle(ours)
-                if number in self.effort.pages:
-                    times = time_by_turns(
-                        {"ours": lambda: ours.call("add", SUM)}, turns=self.effort.turns * IN_A_ROW, warm_up=20
-                    )
-                    calls[number] = times["ours"]
-                    memory[number] = resident_kb(ours.client.pid)
-        return [*_page_figures(calls, memory), _idle_figure(idle, self.effort.idle_seconds)]
+        with ExitStack() as stack:
+            bridges = {pages: stack.enter_context(start_ours()) for pages in self.effort.pages}
+            for pages, ours in bridges.items():
+                _open_pages(ours, url, pages)
+            works: dict[str, Work] = {str(pages): partial(ours.call, "add", SUM) for pages, ours in bridges.items()}
+            times = time_by_turns(works, turns=self.effort.turns, in_a_row=IN_A_ROW, warm_up=20)
+            memory = {pages: resident_kb(ours.client.pid) for pages, ours in bridges.items()}
+        return list(_page_figures({int(pages): values for pages, values in times.items()}, memory))
 
-    def _measure_idle(self, ours: Ours) -> float:
-        """Percent of a core."""
-        time.sleep(1)  # what the last page's loading left to do is over
-        before = cpu_seconds(ours.client.pid)
-        time.sleep(self.effort.idle_seconds)
-        return (cpu_seconds(ours.client.pid) - before) / self.effort.idle_seconds * 100
+    def measure_idle(self) -> list[Figure]:
+        seconds = self.effort.idle_seconds
+        with start_ours() as ours:
+            _open_pages(ours, serve_tools(self.site, 20), IDLE_PAGES)
+            time.sleep(1)  # what the last page's loading left to do is over
+            before = cpu_seconds(ours.client.pid)
+            time.sleep(seconds)
+            percent = (cpu_seconds(ours.client.pid) - before) / seconds * 100
+        title = f"CPU while idle with {IDLE_PAGES} pages, over {seconds:g} s"
+        check = Check("% of a core", percent, 0.5, is_ratio=False)
+        return [compared("idle", title, {"ours": [percent]}, unit="%", bars={}, checks=[check])]
 
     # Inside
 
@@ -290,6 +285,12 @@ def _call_text(server: Ours | Peer, *, size: int) -> None:
     assert size <= len(text) <= size + 2, "the result was cut"  # the peer quotes it
 
 
+def _open_pages(ours: Ours, url: str, count: int) -> None:
+    ours.client.initialize()
+    for _ in range(count):
+        ours.open(url)
+
+
 def _check_sum(text: str) -> None:
     assert json.loads(text) == 3, text
 
@@ -316,9 +317,3 @@ def _page_figures(calls: dict[int, list[float]], memory: dict[int, float]) -> It
         bars={},
         checks=[Check("KB", a_page, 200, is_ratio=False)],
     )
-
-
-def _idle_figure(percent: float, seconds: float) -> Figure:
-    title = f"CPU while idle with {IDLE_PAGES} pages, over {seconds:g} s"
-    check = Check("% of a core", percent, 0.5, is_ratio=False)
-    return compared("idle", title, {"ours": [percent]}, unit="%", bars={}, checks=[check])

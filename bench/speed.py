@@ -43,7 +43,10 @@ def main() -> None:
     recorded = json.loads(RESULTS.read_text(encoding="utf-8"))["figures"] if RESULTS.exists() else {}
     found = faults(figures, recorded)
     if not given.quick and not given.only:
-        write(figures)
+        if PEER.exists():
+            write(figures)
+        else:
+            print("Nothing is recorded without chrome-devtools-mcp.", file=sys.stderr)
     if found:
         raise SystemExit("\n".join(found))
 

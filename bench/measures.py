@@ -177,7 +177,7 @@ class Bench:
             ours.open(self.url)
             adds = _works(ours, raw, None, lambda one: one.call("add", SUM), call_expression(ADD, SUM))
             times = time_by_turns(adds, turns=self.effort.turns, in_a_row=IN_A_ROW, warm_up=20)
-        return [compared("call_websocket", "the same over the websocket", times, bars={"raw": 2.0})]
+        return [compared("call_websocket", "`call_page_tool` add(1, 2), over the websocket", times, bars={"raw": 2.0})]
 
     # What a page offers
 
@@ -197,9 +197,9 @@ class Bench:
                 await _warm_up(bridge, url, tools)
                 for _ in range(self.effort.loads):
                     times["ours"].append(await bridge.measure(url, tools))
-                    times["raw"].append(time_once(raw.list_tools))
+                    times["raw"].append(raw.go(url))
 
-        raw.list_tools()
+        raw.go(url)
         with no_gc():
             trio.run(measure)
         more = sample_of(times["ours"]).median - sample_of(times["raw"]).median

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -81,6 +82,8 @@ class RawBrowser:
         session = self.run("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = RawPage(self, session)
         self.run("Page.enable", session)
+        self.run("Runtime.enable", session)
+        self.wait_event("Runtime.executionContextCreated", session)
         page.go(url)
         return page
 
@@ -97,13 +100,17 @@ class RawPage:
         self._browser = browser
         self._session = session
 
-    def go(self, url: str) -> None:
-        """For `RawBrowser.open_page`, once."""
+    def go(self, url: str) -> float:
+        """Go somewhere, and ask for the tools there as soon as it has loaded.
+
+        Returns:
+            Milliseconds from the `load` event, as Chromium tells its time, until the tools were there.
+        """
         self._browser.run("Page.navigate", self._session, url=url)
-        self._browser.wait_event("Page.loadEventFired", self._session)
-        self._browser.run("Runtime.enable", self._session)
         self.realm = self._browser.wait_event("Runtime.executionContextCreated", self._session)["context"]["uniqueId"]
+        loaded = self._browser.wait_event("Page.loadEventFired", self._session)["timestamp"]
         self.list_tools()
+        return (time.monotonic() - loaded) * 1000
 
     def evaluate(self, expression: str) -> Any:  # noqa: ANN401  # JSON
         return self._browser.run("Runtime.evaluate", self._session, **self._params(expression))["result"]["value"]

@@ -81,7 +81,8 @@ def main() -> None:
     for step, since in profile.steps:
         at += since
         print(f"{at:7.0f} {since:7.0f}  {step}")
-    profile_start()
+    profile_start("`initialize`", asks=False)
+    profile_start("`list_pages`, which waits for the browser,", asks=True)
 
 
 def profile_call() -> CallProfile:
@@ -153,10 +154,14 @@ def phases_of(steps: Steps) -> Iterator[tuple[str, float]]:
             rest = rest[place + 1 :]
 
 
-def profile_start() -> None:
-    """Print what the import of modules takes until `initialize` is answered, the slowest first."""
-    answered_ms, imports = min((_start_once() for _ in range(STARTS)), key=lambda start: start[0])
-    print(f"\n`initialize` was answered {answered_ms:.0f} ms after the start, with the times of imports being taken.")
+def profile_start(what: str, *, asks: bool) -> None:
+    """Print what the import of modules takes until the first answer, the slowest first.
+
+    Args:
+        asks: until the first answer of a tool, and not that of `initialize`.
+    """
+    answered_ms, imports = min((_start_once(asks=asks) for _ in range(STARTS)), key=lambda start: start[0])
+    print(f"\n{what} was answered {answered_ms:.0f} ms after the start, with the times of imports being taken.")
     print(f"{len(imports)} modules were imported by then, in {sum(own for own, _, _ in imports) / 1000:.0f} ms.")
     by_package: dict[str, int] = defaultdict(int)
     for own, _, name in imports:
@@ -172,8 +177,8 @@ def profile_start() -> None:
         print(f"{own / 1000:8.1f}  {name}")
 
 
-def _start_once() -> tuple[float, list[Import]]:
-    """Milliseconds until `initialize` was answered, and what was imported by then."""
+def _start_once(*, asks: bool) -> tuple[float, list[Import]]:
+    """Milliseconds until the answer, and what was imported by then."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         stderr = Path(folder) / "stderr"
         words = [sys.executable, "-X", "importtime", "-m", "bridge", "serve", *SANDBOX_WORDS]
@@ -181,6 +186,8 @@ def _start_once() -> tuple[float, list[Import]]:
             start = time.perf_counter_ns()
             with open_client(words, stderr=file) as client:
                 client.initialize()
+                if asks:
+                    client.call("list_pages", {})
                 answered_ms = (time.perf_counter_ns() - start) / 1e6
                 size = stderr.stat().st_size
         return answered_ms, list(read_imports(stderr.read_bytes()[:size].decode()))

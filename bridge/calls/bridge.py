@@ -159,7 +159,7 @@ class Bridge:
         """Give pages that are between two documents `limits.NOTICE_PAGE_SECONDS` to say what the next one offers."""
         with trio.move_on_after(limits.NOTICE_PAGE_SECONDS):
             for page in self._pages or ():
-                with suppress(PageGone):
+                with suppress(BridgeError):
                     await page.wait_changed(partial(_was_asked, page))
 
 

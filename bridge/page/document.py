@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import trio
 
 from bridge import limits
-from bridge.errors import CommandFailed, DialogOpen, PageGone, PageStuck, PageUnresponsive
+from bridge.errors import BridgeError, CommandFailed, DialogOpen, PageStuck, PageUnresponsive
 from bridge.page.dialogs import Dialog
 from bridge.page.discovery import BOUNDS, Discovery
 from bridge.page.frames import Realm
@@ -22,7 +22,7 @@ class DocumentEnded(Exception):
 class Running(Protocol):
     """A tool that runs in a document. What it is told must neither block nor raise."""
 
-    def document_ended(self, gone: PageGone | None) -> None: ...
+    def document_ended(self, gone: BridgeError | None) -> None: ...
 
     def dialog_opened(self, dialog: Dialog) -> None: ...
 
@@ -55,7 +55,7 @@ class Document:
         """What was asked last to see whether the document answers anything."""
         self._asking = trio.Lock()
         self._ended = False
-        self._gone: PageGone | None = None
+        self._gone: BridgeError | None = None
         self._scopes: set[trio.CancelScope] = set()
         self._dialog: Dialog | None = None
         self._dialog_closed = trio.Event()
@@ -65,7 +65,7 @@ class Document:
         self._ready.set()
         self.wanted.set()
 
-    def end(self, gone: PageGone | None = None) -> None:
+    def end(self, gone: BridgeError | None = None) -> None:
         """The document is not shown any more; `gone` where its page can't be asked anything either.
 
         Whoever asks it leaves at once: Chromium never answers for a target that was closed or crashed.

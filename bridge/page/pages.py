@@ -162,4 +162,9 @@ async def open_pages(
             for page in pages:
                 with suppress(PageGone):
                     await page.wait_attached()
-        yield pages
+        try:
+            yield pages
+        finally:
+            if browser.connection.lost is not None:
+                for page in pages:
+                    page.link_lost()

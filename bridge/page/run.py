@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import trio
 
 from bridge import limits
-from bridge.errors import BridgeError, CommandFailed, DialogOpen, NavigatedDuringCall, PageGone
+from bridge.errors import BridgeError, CommandFailed, DialogOpen, NavigatedDuringCall
 from bridge.page.dialogs import Dialog
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending, bounds_of, read_ending
@@ -118,7 +118,7 @@ class Run:
         self._changed.set()
         self._changed = trio.Event()
 
-    def document_ended(self, gone: PageGone | None) -> None:
+    def document_ended(self, gone: BridgeError | None) -> None:
         """Of a page that was closed or crashed, Chromium never answers. After a navigation it does, a moment later,
         and what it says tells a run from one that came too late."""
         if gone is not None:

@@ -11,7 +11,7 @@ import trio
 
 from bridge import limits
 from bridge.browser.targets import TargetView
-from bridge.errors import CommandFailed, PageAsleep, PageCrashed, PageGone
+from bridge.errors import BridgeError, CommandFailed, PageAsleep, PageCrashed, PageGone
 from bridge.page.dialogs import Cause, Dialog, Reply, decide
 from bridge.page.discovery import Discovery, is_wanted, why_undiscoverable
 from bridge.page.document import Document
@@ -108,8 +108,8 @@ class PageState:
 
     @property
     def step(self) -> object:
-        """Equal for as long as the page makes no step of a navigation and is not closed."""
-        return self._frames.moves, self.realm, self.stage
+        """Equal for as long as the page makes no step of a navigation, is not closed, and can be heard."""
+        return self._frames.moves, self.realm, self.stage, self._session.connection.lost is None
 
     @property
     def why_no_tools(self) -> str | None:
@@ -129,8 +129,10 @@ class PageState:
         """Take over what the browser says of the target."""
         self.title = view.title
 
-    def why_gone(self) -> PageGone | None:
+    def why_gone(self) -> BridgeError | None:
         """The error for a page that can't be asked anything now, or None."""
+        if (lost := self._session.connection.lost) is not None:
+            return lost
         match self.stage:
             case Stage.GONE:
                 return PageGone(f"Page {self.handle} was closed. Use list_pages to see what is open.")
@@ -279,6 +281,12 @@ class PageState:
         self._arrivals.close()
         self._notify()
 
+    def link_lost(self) -> None:
+        """Nothing will be heard of it any more: whoever waits for it leaves."""
+        for document in self._documents.values():
+            document.end(self.why_gone())
+        self._notify()
+
     def _signal(self, signal: Signal) -> None:
         self.stage = NEXT[self.stage, signal]
 
@@ -294,6 +302,7 @@ class PageState:
 
         Raises:
             PageGone: closed or crashed meanwhile.
+            ConnectionLost: the link ended meanwhile.
         """
         while not is_so():
             gone = self.why_gone()

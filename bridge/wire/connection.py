@@ -90,8 +90,8 @@ class Connection:
 
     @property
     def lost(self) -> ConnectionLost | None:
-        """Why the link ended, or None while it is up."""
-        return self._lost
+        """Why the link ended, or None while it is up; each who asks gets an error of its own."""
+        return None if self._lost is None else _copy(self._lost)
 
     async def wait_lost(self) -> ConnectionLost:
         """Block until the link ends, and return why."""
@@ -144,8 +144,8 @@ class Connection:
             ConnectionLost: the link is gone.
             CommandFailed: it cannot be sent.
         """
-        if self._lost is not None:
-            raise _copy(self._lost)
+        if (lost := self.lost) is not None:
+            raise lost
         method, command_id, message = self._encode(command, session_id)
         pending = self._pending[command_id] = Pending(method, command, command_id, session_id, on_done)
         self._outbox.send_nowait(message)

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from pathlib import Path
 
@@ -257,6 +257,51 @@ async def test_a_page_that_hangs_holds_up_no_other(agent: Agent, site: Site):
         nursery.cancel_scope.cancel()
 
     assert pongs == 20
+
+
+WAITS = ("a call", "a call whose turn has not come", "a listing", "a reload", "a page that opens")
+
+
+async def test_a_browser_that_is_killed_ends_all_that_waits_at_once_and_is_named(site: Site):
+    site.gates["/gated"] = site.gates["/image"] = gate = threading.Event()
+    answers: dict[str, tuple[Answer, float]] = {}
+    hang = tool("hang", "() => { fetch('/hangs-now'); return new Promise(() => {}) }")
+    never = "event => { fetch('/asked-now'); event.respondWith(new Promise(() => {})) }"
+    slow = f"<script>addEventListener('devtoolstooldiscovery', {never})</script>"
+
+    async def keep(name: str, operation: Awaitable[Answer]) -> None:
+        answers[name] = (await operation, trio.current_time())
+
+    with run_chromium() as browser:
+        async with open_bridge(AttachOptions(where=browser.websocket)) as bridge:
+            agent = Agent(bridge)
+            page = await open_page(agent, site.page("/held", offering(hang)))
+            reloads = await open_page(agent, site.page("/reloads", offering(PING)))
+            listed = await open_page(agent, site.page("/listed", slow))
+            await list_tools(agent, page)
+            await run_script(await page_of(bridge, reloads), "history.pushState(0, '', '/gated')")
+            hangs = site.asked["/hangs-now"]
+            with trio.fail_after(20):
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(keep, WAITS[0], call(agent, page, "hang"))
+                    await site.wait_asked("/hangs-now", hangs + 1)
+                    nursery.start_soon(keep, WAITS[1], call(agent, page, "hang"))
+                    nursery.start_soon(keep, WAITS[3], agent.navigate_page(reloads, None, "reload"))
+                    await site.wait_asked("/gated", 1)
+                    opens = site.page("/opens", "<img src='/image'>" + offering(PING))
+                    nursery.start_soon(keep, WAITS[4], agent.open_page(opens))
+                    await site.wait_asked("/image", 1)
+                    asked = site.asked["/asked-now"]
+                    nursery.start_soon(keep, WAITS[2], agent.list_page_tools(listed, None, None))
+                    await site.wait_asked("/asked-now", asked + 1)
+                    killed = trio.current_time()
+                    browser.process.kill()
+    gate.set()
+
+    assert {name: code(answer) for name, (answer, _) in answers.items()} == dict.fromkeys(WAITS, "browser_gone")
+    assert max(at - killed for _, at in answers.values()) < 1
+    assert facts(answers["a call"][0]) == ("browser_gone", "unknown", True)
+    assert facts(answers["a call whose turn has not come"][0]) == ("browser_gone", "rejected", False)
 
 
 async def state_of(agent: Agent, handle: str) -> str:

@@ -87,6 +87,14 @@ class CommandFailed(BridgeError):
         self.reason = reason
         self.error_code = error_code
 
+    def after_dispatch(self) -> Self:
+        told = super().after_dispatch()
+        told.args = (
+            f"{self.method} failed while the tool was running: {self.reason.rstrip('.')}. It may have done its work: "
+            "look at the page before you call again.",
+        )
+        return told
+
 
 # Pages
 

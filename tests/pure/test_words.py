@@ -146,6 +146,11 @@ def stopping(how: str, **ending: str):
     return partial(raised, lambda: trio.run(call.stop, "Tool 'add' of page p1", 30))
 
 
+def ended_by_others() -> BridgeError:
+    [tool] = offer("add")
+    return raised(lambda: trio.run(PageCall(tool, cast("Run", Stopped(how="terminated")), ()).wait))
+
+
 @dataclass(frozen=True)
 class Called:
     handle: str
@@ -208,6 +213,7 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "says itself that it failed": failed_itself,
     "no such part": lambda: errors.PartNotFound("Tool 'add' ran, and its result has an object of 1 key at \"/a\"."),
     # Its end
+    "ended by force, and not by us": ended_by_others,
     "time was over before it ran": lambda: in_time(30),
     "time was over while another one ran": lambda: in_time(30, waits_for_turn=True),
     "time was over before the browser was up": lambda: in_time(0.5, browser_is_up=False),
@@ -222,6 +228,9 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "page sleeps": lambda: errors.PageAsleep("p1"),
     "can't go there": lambda: errors.NavigationFailed("http://a.test/", "net::ERR_CONNECTION_REFUSED"),
     "command failed": lambda: errors.CommandFailed("Page.navigate", "Not allowed"),
+    "command failed while it ran": lambda: errors.CommandFailed(
+        "Runtime.evaluate", "the page broke the shim"
+    ).after_dispatch(),
     "link ended": lambda: errors.ConnectionLost("the browser closed it"),
     "link ended while it ran": lambda: errors.ConnectionLost("the browser closed it").after_dispatch(),
     "page is stuck": lambda: errors.PageStuck("p1"),

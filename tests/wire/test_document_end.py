@@ -7,12 +7,14 @@ import trio
 from trio.testing import MockClock
 
 from bridge import limits
-from bridge.errors import NavigatedDuringCall, PageGone
+from bridge.errors import CommandFailed, NavigatedDuringCall, PageGone
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.frames import FrameId, Realm
 from bridge.page.run import Run
+from bridge.tools.sources.page import PageCall
 from bridge.wire.connection import Session
 from bridge.wire.router import SessionId
+from tests.pure.offers import offer
 from tests.wire.conftest import Call, FakePeer, Link
 
 SESSION = SessionId("S")
@@ -103,3 +105,27 @@ async def test_a_page_that_is_gone_says_nothing_more_and_is_not_waited_for(peer:
     assert run.error is gone
     with pytest.raises(PageGone):
         Run(document, 1, 0, 0, "{}")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"result": {"type": "undefined"}},
+        {
+            "result": {"type": "object"},
+            "exceptionDetails": {"exceptionId": 1, "text": "Uncaught", "lineNumber": 0, "columnNumber": 0},
+        },
+        {},
+    ],
+)
+async def test_a_call_whose_answer_can_not_be_read_has_run(peer: FakePeer, link: Link, reply: dict):
+    [tool] = offer("add")
+    run = Run(document_of(link), 1, 0, 0, "{}")
+    call = Call(link._nursery, PageCall(tool, run, ()).wait)
+    command = await peer.next_command()
+
+    await peer.say({"id": command["id"], "sessionId": SESSION, "result": reply})
+    await call.wait_ended()
+
+    assert isinstance(call.error, CommandFailed)
+    assert (call.error.dispatched, call.error.outcome) == (True, "unknown")

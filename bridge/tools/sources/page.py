@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from bridge.errors import BrowserGone, CallTimedOut, PageGone, PageThrew, PartNotFound, SchemaUnusable
+from bridge.errors import BrowserGone, CallTimedOut, CommandFailed, PageGone, PageThrew, PartNotFound, SchemaUnusable
 from bridge.page.discovery import Discovery
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending
@@ -85,13 +85,23 @@ class PageCall:
             DocumentEnded: its home was of the past; nothing ran.
             ArgumentsInvalid: its arguments name an element that is not there; nothing ran.
             DialogOpen: a dialog waits for an answer, and the tool for the dialog.
-            PageThrew: the tool threw, or its promise was rejected.
+            PageThrew: the tool threw, its promise was rejected, or somebody else ended its script by force.
             PartNotFound: its result has nothing where a part of it is wanted.
             PageGone: the page navigated, crashed or was closed while it ran.
+            CommandFailed: it was sent, and its answer can't be read.
         """
         try:
+            return await self._wait()
+        except PageStopped:
+            raise PageThrew(
+                f"Tool {self.tool.name!r} ran, and its script was ended by force, though not for this call. {_LOOK}"
+            ) from None
+
+    async def _wait(self) -> Ending:
+        """As `wait`. Raises PageStopped as well."""
+        try:
             ending = await self.run.wait()
-        except (PageGone, BrowserGone) as error:
+        except (PageGone, BrowserGone, CommandFailed) as error:
             raise error.after_dispatch() from None
         match ending.how:
             case "completed":
@@ -120,7 +130,7 @@ class PageCall:
         """
         await self.run.stop(Why.TIME_OUT)
         try:
-            return await self.wait()
+            return await self._wait()
         except PageThrew as error:
             advice = f"It stopped when it was told to. {_LOOK} {error}"
         except PageStopped as stopped:

@@ -1,0 +1,51 @@
+"""Pages that do their worst: what a page does costs only itself, and each call has one answer that is true."""
+
+import trio
+
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge
+from bridge.wire.commands import runtime
+from tests.browser.asking import call, facts, list_tools, open_page, page_of
+from tests.sites import Site, offering, tool
+
+PING = tool("ping", "() => 'pong'")
+SPIN = "for (;;) {}"
+SECONDS = 0.3
+
+
+def answering(listener: str, *, before: str = "") -> str:
+    return f"<script>{before}; addEventListener('devtoolstooldiscovery', {listener})</script>"
+
+
+async def test_a_page_that_breaks_the_promise_of_a_call_is_told_to_have_run(agent: Agent, site: Site):
+    before = """Object.defineProperty(Promise.prototype, 'constructor', {get: () => function () {}});
+      const then = Promise.prototype.then;
+      Promise.prototype.then = function (done, fail) { armed ? done(undefined) : then.call(this, done, fail) };
+      let armed = false"""
+    page = await open_page(agent, site.page("/bent", offering(tool("bend", "() => { armed = true }"), before=before)))
+    await list_tools(agent, page)
+
+    answer = await call(agent, page, "bend", seconds=1)
+
+    assert answer.structured is not None
+    assert (answer.structured["dispatched"], answer.structured["outcome"]) == (True, "unknown")
+
+
+async def test_a_script_that_another_client_ends_is_told_to_have_run(agent: Agent, bridge: Bridge, site: Site):
+    spins = tool("spins", f"() => {{ fetch('/spins-now'); {SPIN} }}")
+    page = await open_page(agent, site.page("/ended", offering(spins, PING)))
+    await list_tools(agent, page)
+    answers = []
+
+    async def keep() -> None:
+        answers.append(await call(agent, page, "spins"))
+
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep)
+            await site.wait_asked("/spins-now", 1)
+            (await page_of(bridge, page))._session.send_nowait(runtime.terminate_execution())
+
+    assert facts(answers[0]) == ("tool_threw", "failed", True)
+    assert "ended by force" in answers[0].text
+    assert (await call(agent, page, "ping")).text == "pong"

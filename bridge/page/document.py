@@ -11,8 +11,9 @@ from bridge.errors import BridgeError, CommandFailed, DialogOpen, PageStuck, Pag
 from bridge.page.dialogs import Dialog
 from bridge.page.discovery import BOUNDS, Discovery
 from bridge.page.frames import Realm
-from bridge.page.kit import ask_kit, is_answer_lost, is_realm_gone, was_terminated
+from bridge.page.kit import KitCutShort, ask_kit, is_answer_lost, is_realm_gone, was_terminated
 from bridge.wire.connection import Pending, Session
+from bridge.wire.router import Json
 
 
 class DocumentEnded(Exception):
@@ -188,21 +189,29 @@ class Document:
             DialogOpen: a dialog holds its scripts.
         """
         with self._while_it_answers():
+            kit = self.kit
             try:
                 return await ask_kit(
                     self.session,
                     self.realm,
-                    self.kit,
+                    kit,
                     *words,
                     await_promise=await_promise,
                     timeout_ms=timeout_ms,
                 )
+            except KitCutShort as error:
+                if kit.endswith("___"):
+                    raise CommandFailed("Runtime.evaluate", "its script was ended by force again and again") from error
+                # Under another name there can be one yet. Somebody else who asks may have found that first.
+                if self.kit == kit:
+                    self.kit = f"{kit}_"
             except CommandFailed as error:
                 if not (is_realm_gone(error) or is_answer_lost(error)):
                     raise
                 # Chromium may refuse a command some events before it tells of the realm's end.
                 await trio.sleep(limits.PAGE_ANSWER_SECONDS)
                 raise DocumentEnded from error
+        return await self.ask(*words, await_promise=await_promise, timeout_ms=timeout_ms)
 
     @contextmanager
     def _while_it_answers(self) -> Generator[None]:

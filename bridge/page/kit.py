@@ -11,6 +11,10 @@ from bridge.wire.commands import evaluate_in
 from bridge.wire.connection import Session
 
 
+class KitCutShort(Exception):
+    """The script that makes the kit was ended by force as it began: its name is taken, and means nothing."""
+
+
 def call_expression(name: str, words: Sequence[object]) -> str:
     """A script that calls the kit with JSON values."""
     # JSON text is also a JavaScript literal, but for `__proto__` in it; so it goes over as a string.
@@ -36,6 +40,7 @@ async def ask_kit(
 
     Raises:
         CommandFailed: the realm is gone (see `is_realm_gone`), or the page broke the shim.
+        KitCutShort: under this name there will never be a kit in this document.
     """
     call = call_expression(name, words)
     # The second finds a kit where two came at once to a document without one, so the third just calls it.
@@ -52,8 +57,8 @@ async def ask_kit(
         if thrown is None:
             return cast("Any", answer.value)
         if answer.class_name not in ("ReferenceError", "SyntaxError"):
-            break
-    raise CommandFailed("Runtime.evaluate", "the page broke the shim")
+            raise CommandFailed("Runtime.evaluate", "the page broke the shim")
+    raise KitCutShort
 
 
 FRAME_GONE: Final = "its frame is gone"

@@ -1,11 +1,13 @@
 """Pages that do their worst: what a page does costs only itself, and each call has one answer that is true."""
 
+import threading
+
 import trio
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.wire.commands import runtime
-from tests.browser.asking import call, facts, list_tools, open_page, page_of
+from tests.browser.asking import call, facts, list_tools, names, open_page, page_of
 from tests.sites import Site, offering, tool
 
 PING = tool("ping", "() => 'pong'")
@@ -29,6 +31,25 @@ async def test_a_page_that_breaks_the_promise_of_a_call_is_told_to_have_run(agen
 
     assert answer.structured is not None
     assert (answer.structured["dispatched"], answer.structured["outcome"]) == (True, "unknown")
+
+
+async def test_a_page_that_is_freed_while_it_loads_anew_is_asked_and_called_as_ever(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    site.gates["/open"] = gate = threading.Event()
+    asks = "() => { const r = new XMLHttpRequest(); r.open('GET', '/open', false); r.send(); return 1 }"
+    page = await open_page(agent, site.page("/cut", offering(tool("asks", asks), PING)))
+    await list_tools(agent, page)
+    await call(agent, page, "asks", seconds=SECONDS)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(agent.navigate_page, page, None, "reload")
+        await trio.sleep(1)  # the page is on its way, and nothing tells of it
+        await call(agent, page, "ping", seconds=SECONDS)
+        gate.set()
+
+    assert (await call(agent, page, "ping")).text == "pong"
+    assert names(await list_tools(agent, page)) == ["asks", "ping"]
 
 
 async def test_a_script_that_another_client_ends_is_told_to_have_run(agent: Agent, bridge: Bridge, site: Site):

@@ -28,6 +28,8 @@ from bridge.page.shims import kit_script
 from bridge.page.state import PageState
 from bridge.wire.commands import (
     Departure,
+    emulation,
+    evaluate_in,
     inspector,
     main_frame,
     navigate,
@@ -75,6 +77,9 @@ class Page(PageState):
         if self._settings.frames != "none":
             await session.run(set_auto_attach(wait_for_debugger_on_start=True, only_types=("iframe",)))
         if session is self._session:
+            if self._ours:
+                # A page behind another one draws nothing, and what waits for a frame there waits for ever.
+                session.send_nowait(emulation.set_focus_emulation_enabled(enabled=True))
             self._signal(Signal.SHIMS_INSTALLED)
         await session.run(runtime.run_if_waiting_for_debugger())
         self._notify()

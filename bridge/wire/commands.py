@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
-from cdp import browser, inspector, page, runtime, target
+from cdp import browser, emulation, inspector, page, runtime, target
 
 from bridge.wire.router import Json, RawEvent
 
@@ -26,6 +26,7 @@ __all__ = [
     "FrameNavigated",
     "Lifecycle",
     "browser",
+    "emulation",
     "evaluate_in",
     "finish_command",
     "inspector",

@@ -4,8 +4,9 @@ import threading
 
 import trio
 
+from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
-from bridge.calls.bridge import Bridge
+from bridge.calls.bridge import Bridge, open_bridge
 from bridge.wire.commands import runtime
 from tests.browser.asking import call, facts, list_tools, names, open_page, page_of
 from tests.sites import Site, offering, tool
@@ -31,6 +32,16 @@ async def test_a_page_that_breaks_the_promise_of_a_call_is_told_to_have_run(agen
 
     assert answer.structured is not None
     assert (answer.structured["dispatched"], answer.structured["outcome"]) == (True, "unknown")
+
+
+async def test_frames_are_drawn_also_in_a_page_behind_another_one(site: Site):
+    twice = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done('drawn'))))"
+    url = site.page("/frames", offering(tool("draw", twice)))
+    async with open_bridge(LaunchOptions(no_sandbox=True)) as bridge:
+        agent = Agent(bridge)
+        pages = [await open_page(agent, url) for _ in range(3)]
+
+        assert [(await call(agent, page, "draw", seconds=5)).text for page in pages] == ["drawn"] * 3
 
 
 async def test_a_page_that_is_freed_while_it_loads_anew_is_asked_and_called_as_ever(

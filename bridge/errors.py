@@ -155,8 +155,9 @@ class PageAsleep(PageUnresponsive):
     def __init__(self, page: str) -> None:
         BridgeError.__init__(
             self,
-            f"Page {page} has not answered yet: the browser may have put the tab to sleep to save memory, or its "
-            "scripts are busy. Reload it with navigate_page, or look at it in the browser.",
+            f"Page {page} has not answered yet: the browser may have put the tab to sleep to save memory, or a busy "
+            "script holds it, or a dialog that was open before we came. Reload it with navigate_page, or look at it in "
+            "the browser.",
         )
 
 

@@ -54,6 +54,8 @@ class Document:
         """Tools that were sent here and have not ended."""
         self.probe: Pending[Any] | None = None
         """What was asked last to see whether the document answers anything."""
+        self.is_forced = False
+        """Its scripts are being ended, until it answers: what they ask a person meanwhile is dismissed."""
         self._asking = trio.Lock()
         self._ended = False
         self._gone: BridgeError | None = None
@@ -100,6 +102,20 @@ class Document:
     def is_stuck(self) -> bool:
         """It has answered nothing since a run was stopped in it."""
         return self.probe is not None and not self.probe.is_done
+
+    def begin_probe(self, command: Generator[Json, Json, Any]) -> tuple[Pending[Any], trio.Event]:
+        """See whether it answers anything; with what is set when it has, or can't any more.
+
+        Raises:
+            ConnectionLost: the link is gone.
+        """
+        answered = trio.Event()
+
+        def on_done() -> None:
+            self.is_forced = False
+            answered.set()
+
+        return self.session.begin(command, on_done=on_done), answered
 
     def check_answers(self) -> None:
         """See whether it can be asked now.

@@ -1,7 +1,7 @@
 """One run of a tool in its document. It goes on for as long as the page lets it, whether somebody waits or not."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from enum import Enum
 from itertools import count
 from typing import Any, Final, cast
@@ -15,6 +15,7 @@ from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending, bounds_of, read_ending
 from bridge.page.kit import call_expression, is_answer_lost, is_realm_gone, was_terminated
 from bridge.wire.commands import evaluate_in, runtime
+from bridge.wire.router import Json
 
 logger = logging.getLogger(__name__)
 
@@ -202,12 +203,20 @@ class Run:
 
     async def stop(self, why: Why) -> None:
         """End it within `limits.STOP_SECONDS`: by its signal; else, it is let go where its realm still answers, and
-        the script that holds the realm is ended where it does not."""
+        the script that holds the realm is ended where it does not.
+
+        No force helps against a dialog. A run whose time is over goes on for who answers that; one that nobody waits
+        for is told once the dialog is closed.
+        """
         if self.is_ended:
             return
         await self.abort(why)
         if self.is_ended:
             return
+        if self._dialog is not None:
+            if why is Why.TIME_OUT:
+                return
+            self._document.session.send_nowait(self._asking("abort", *why.value))
         try:
             ending = await self._let_go()
         except BridgeError as error:
@@ -218,15 +227,25 @@ class Run:
 
     async def _let_go(self) -> Ending:
         document = self._document
-        answered = trio.Event()
-        command = evaluate_in(document.realm.unique_context_id, call_expression(document.kit, ("drop", self._number)))
-        document.probe = document.session.begin(command, on_done=answered.set)
+        document.probe, answered = document.begin_probe(self._asking("drop"))
         ending = ABANDONED
         for attempt in range(limits.FORCE_TRIES + 1):
+            if self._dialog is not None:
+                # The document is not to be called stuck for it.
+                document.probe = None
+                return ABANDONED
             if attempt > 0:
+                document.is_forced = True
                 document.session.send_nowait(runtime.terminate_execution())
                 ending = TERMINATED
             with trio.move_on_after(limits.PROBE_SECONDS):
                 await answered.wait()
                 return ending
         return STUCK
+
+    def _asking(self, operation: str, *words: object) -> Generator[Json, Json, Any]:
+        """The command that asks the kit something about this run."""
+        document = self._document
+        return evaluate_in(
+            document.realm.unique_context_id, call_expression(document.kit, (operation, self._number, *words))
+        )

@@ -282,6 +282,22 @@ class Page(PageState):
         """Block until what happens on the way is seen. A page that sleeps wakes on the way, and is seen from there."""
         with suppress(PageAsleep):
             await self.wait_awake()
+            if self.document is not None and not self.document.is_stuck:
+                await self._free(self.document)
+
+    async def _free(self, document: Document) -> None:
+        """End the scripts of a page that is to be left where they never pause: they would not let it go, and once it
+        is on its way nothing reaches them."""
+        if self.dialog is not None:
+            document.is_forced = True
+            self._dialog_session.send_nowait(page.handle_java_script_dialog(accept=False))
+            self._session.send_nowait(runtime.terminate_execution())
+        _, answered = document.begin_probe(evaluate_in(document.realm.unique_context_id, "0"))
+        with trio.move_on_after(limits.PAGE_ANSWER_SECONDS):
+            await answered.wait()
+            return
+        document.is_forced = True
+        self._session.send_nowait(runtime.terminate_execution())
 
     def _revive(self) -> None:
         """A crashed page's way back has begun; Chromium tells us of it a moment later."""

@@ -195,6 +195,8 @@ class PageState:
         elif self._moved_by_us:
             cause = Cause.NAVIGATION
         reply = decide(dialog, cause, self._settings.dialogs, ours=self._ours)
+        if dialog.kind != "beforeunload" and any(document.is_forced for document in self._documents.values()):
+            reply = Reply.DISMISS
         if reply is Reply.LEAVE:
             self.dialog = dialog
             self._dialog_session = session

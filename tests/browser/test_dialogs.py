@@ -1,18 +1,26 @@
 """Dialogs that pages show: those of our calls are answered or told of, those of a person are left to the person."""
 
 import json
+import signal
+from functools import partial
 
 import pytest
 import trio
 
+from bridge import limits
+from bridge.browser.browser import AttachOptions
 from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.page.run import Why
 from bridge.settings import PageSettings
+from bridge.wire.commands import DialogOpening, runtime
 from bridge.wire.commands import page as cdp_page
-from bridge.wire.commands import runtime
 from tests.browser.asking import call, code, facts, list_tools, open_page, page_of, read, run_script
+from tests.browser.other_client import open_other_client
+from tests.browser.test_deadlines import Renderers
+from tests.browsers import run_chromium
 from tests.sites import Site, offering, tool
 
 PING = tool("ping", "() => 'pong'")
@@ -264,3 +272,168 @@ async def test_a_dialog_while_a_page_is_asked_for_its_tools_is_told_and_the_tool
     await agent.handle_dialog(page, True, None)
 
     assert (await call(agent, page, "ping")).text == "pong"
+
+
+LOOP = tool("loop", "() => { while (true) confirm('Again?') }")
+
+
+async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/loop", offering(LOOP, PING)))
+
+    assert code(await call(agent, page, "loop")) == "dialog_open"
+    assert code(await agent.handle_dialog(page, True, None)) == "dialog_open"
+    with trio.fail_after(15):
+        there = await agent.navigate_page(page, site.page("/left", TOOLS), None)
+    assert not there.is_error, there.text
+    assert "dialog" not in read(there)
+    assert (await call(agent, page, "ping")).text == "pong"
+    # A dialog that the next document opens is asked about again.
+    assert code(await call(agent, page, "confirm")) == "dialog_open"
+    assert (await agent.handle_dialog(page, False, None)).text == "no"
+
+    await agent.navigate_page(page, site.page("/loop", offering(LOOP, PING)), None)
+    await call(agent, page, "loop")
+    with trio.fail_after(5):
+        assert not (await agent.close_page(page)).is_error
+
+
+@pytest.mark.parametrize("page_settings", [PageSettings(dialogs="accept"), PageSettings(dialogs="dismiss")])
+async def test_a_tool_that_asks_without_end_ends_in_time_where_the_settings_answer(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    page = await open_page(agent, site.page("/settled-loop", offering(LOOP, PING)))
+    await list_tools(agent, page)
+
+    with trio.fail_after(1.3):
+        answer = await call(agent, page, "loop", seconds=0.3)
+
+    assert facts(answer) == ("timed_out", "unknown", True)
+    assert len(dialogs(answer)) <= limits.DIALOGS_TOLD
+    # What could not be ended in that time is ended a little later.
+    found = await page_of(bridge, page)
+    assert found.document is not None
+    while found.document.is_stuck:  # noqa: ASYNC110  # nothing tells of it
+        await trio.sleep(0.01)
+    assert (await call(agent, page, "ping")).text == "pong"
+
+
+async def test_a_tool_that_asks_when_its_time_is_over_waits_for_the_answer(agent: Agent, site: Site):
+    asks = "(input, {signal}) => new Promise(done => { signal.onabort = () => done(confirm('Stop?')) })"
+    page = await open_page(agent, site.page("/over", offering(tool("asks", asks), PING)))
+    await list_tools(agent, page)
+
+    with trio.fail_after(1.3):
+        asked = await call(agent, page, "asks", seconds=0.3)
+
+    assert facts(asked) == ("dialog_open", "unknown", True)
+    assert (await agent.handle_dialog(page, True, None)).text == "true"
+    assert (await call(agent, page, "ping")).text == "pong"
+
+
+async def test_a_call_that_is_cancelled_while_its_dialog_is_open_leaves_the_dialog_and_a_page_that_works(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    slow = tool(
+        "slow",
+        """(input, {signal}) => new Promise(done => {
+      signal.onabort = () => { globalThis.told = signal.reason.name };
+      setTimeout(() => { confirm('Sure?'); setTimeout(done, 100) }, 100);
+    })""",
+    )
+    page = await open_page(agent, site.page("/cancels", offering(slow, tool("told", "() => globalThis.told"), PING)))
+    await list_tools(agent, page)
+    [found] = [one for one in bridge.registry.snapshot[page] if one.name == "slow"]
+    shown = await page_of(bridge, page)
+
+    running = bridge.source.start(found, {})
+    await shown.wait_changed(lambda: shown.dialog is not None)
+    shown.let_go(running.run, Why.CANCELLED)
+    with trio.fail_after(1.3):
+        await running.run.wait_ended()
+        while not running.run.is_ended:  # noqa: ASYNC110  # a dialog holds it, which `wait_ended` tells of
+            await trio.sleep(0.01)
+
+    told = await described(agent, page)
+    assert (told["state"], told["dialog"]["message"]) == ("ready", "Sure?")
+    assert not (await agent.handle_dialog(page, True, None)).is_error
+    assert (await call(agent, page, "ping")).text == "pong"
+    assert (await call(agent, page, "told")).text == "AbortError"
+
+
+async def test_of_several_who_answer_one_dialog_each_gets_an_answer_and_the_page_one(
+    agent: Agent, bridge: Bridge, site: Site
+):
+    page = await open_page(agent, site.page("/several", TOOLS))
+    await call(agent, page, "twice")
+    answers: list[Answer] = []
+
+    async def handle(accept: bool) -> None:
+        answers.append(await Agent(bridge).handle_dialog(page, accept, None))
+
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            for accept in (True, False, True):
+                nursery.start_soon(handle, accept)
+        while not any(answer.text.startswith("[") for answer in answers):
+            answers.append(await agent.handle_dialog(page, True, None))
+
+    [outcome] = [json.loads(answer.text) for answer in answers if answer.text.startswith("[")]
+    assert [type(answered) for answered in outcome] == [bool, bool]
+    assert (await call(agent, page, "ping")).text == "pong"
+
+
+async def test_a_renderer_that_is_killed_while_its_dialog_waits_ends_the_call(site: Site):
+    with run_chromium() as browser:
+        async with open_bridge(AttachOptions(where=browser.websocket)) as bridge:
+            agent = Agent(bridge)
+            page = await open_page(agent, site.page("/dies", TOOLS))
+            await call(agent, page, "confirm")
+            Renderers(agent, browser.process.pid).send(signal.SIGKILL)
+
+            with trio.fail_after(5):
+                answer = await agent.handle_dialog(page, True, None)
+
+            assert facts(answer) == ("page_crashed", "unknown", True)
+            assert "dialog" not in await described(agent, page)
+            await agent.navigate_page(page, None, "reload")
+            assert (await call(agent, page, "ping")).text == "pong"
+
+
+async def test_a_dialog_that_was_open_before_we_came_holds_only_its_page(
+    chromium: str, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    """Chromium tells who comes later nothing of it: the page looks as one that sleeps, and its error says so."""
+    monkeypatch.setattr(limits, "ATTACH_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "PAGE_ANSWER_SECONDS", 0.5)
+    url = site.page("/before", TOOLS)
+    other_page = await open_page(agent, site.page("/beside", TOOLS))
+    async with open_other_client(chromium) as other:
+        target = await other.open_tab(url)
+        session = await other.attach(target)
+        await other.run("Page.enable", session)
+        async with trio.open_nursery() as nursery:
+            opened = trio.Event()
+            other.connection.listen(session, lambda event: opened.set() if is_opening(event) else None)
+            nursery.start_soon(partial(other.run, "Runtime.evaluate", session, expression="confirm('Old?')"))
+            await opened.wait()
+
+            async with open_bridge(AttachOptions(where=chromium)) as bridge:
+                late = Agent(bridge)
+                with trio.fail_after(5):
+                    pages = read(await late.list_pages())["pages"]
+                    held = next(one["page"] for one in pages if one["url"] == url)
+                    answer = await call(late, held, "ping")
+                    [beside] = [one["page"] for one in pages if one["url"].endswith("/beside")]
+                    assert (await call(late, beside, "ping")).text == "pong"
+                assert facts(answer) == ("timed_out", "rejected", False)
+                assert "dialog" in answer.text
+                await other.run("Page.handleJavaScriptDialog", session, accept=True)
+                with trio.fail_after(5):
+                    await (await page_of(bridge, held)).wait_attached()
+                    assert (await call(late, held, "ping")).text == "pong"
+        await other.run("Target.closeTarget", targetId=target)
+    assert (await call(agent, other_page, "ping")).text == "pong"
+
+
+def is_opening(event: object) -> bool:
+    return isinstance(event, DialogOpening)

@@ -2,13 +2,14 @@
 
 import threading
 
+import pytest
 import trio
 
 from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.wire.commands import runtime
-from tests.browser.asking import call, facts, list_tools, names, open_page, page_of
+from tests.browser.asking import call, facts, list_tools, names, open_page, page_of, read
 from tests.sites import Site, offering, tool
 
 PING = tool("ping", "() => 'pong'")
@@ -42,6 +43,22 @@ async def test_frames_are_drawn_also_in_a_page_behind_another_one(site: Site):
         pages = [await open_page(agent, url) for _ in range(3)]
 
         assert [(await call(agent, page, "draw", seconds=5)).text for page in pages] == ["drawn"] * 3
+
+
+async def test_a_page_whose_script_never_ends_can_be_loaded_anew(
+    agent: Agent, bridge: Bridge, site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("bridge.limits.PAGE_ANSWER_SECONDS", SECONDS)
+    page = await open_page(agent, site.page("/spins", offering(PING)))
+    found = await page_of(bridge, page)
+    found._session.send_nowait(runtime.evaluate(f"setTimeout(() => {{ fetch('/spinning'); {SPIN} }})"))
+    await site.wait_asked("/spinning", 1)
+
+    with trio.fail_after(5):
+        there = read(await agent.navigate_page(page, None, "reload"))
+
+    assert there["state"] == "ready"
+    assert (await call(agent, page, "ping")).text == "pong"
 
 
 async def test_a_page_that_is_freed_while_it_loads_anew_is_asked_and_called_as_ever(

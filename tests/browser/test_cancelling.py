@@ -225,3 +225,42 @@ async def test_a_call_whose_time_ends_while_it_waits_its_turn_says_that_nothing_
 
     assert facts(answer) == ("timed_out", "rejected", False)
     assert "another call" in answer.text
+
+
+async def test_agents_that_come_and_go_in_one_nursery_leave_nothing(agent: Agent, bridge: Bridge, site: Site):
+    page = await open_page(agent, site.page("/comes", offering(tool("hang", NEVER), QUICK)))
+    await list_tools(agent, page)
+    await wait_all_tasks_blocked(4 * limits.NEWS_SECONDS)
+    before = count_tasks()
+
+    async def come_and_go(number: int) -> None:
+        async with open_client(Agent(bridge)) as client:
+            name = "hang" if number % 3 == 0 else "quick"
+            request = await client.ask("tools/call", name="call_page_tool", arguments={"page": page, "tool": name})
+            if name == "quick":
+                await client.wait_answer(request)
+
+    with trio.fail_after(30):
+        for number in range(15):
+            await come_and_go(number)
+        async with trio.open_nursery() as nursery:
+            for number in range(6):
+                nursery.start_soon(come_and_go, number)
+        while count_tasks() != before:  # noqa: ASYNC110  # nothing tells of it
+            await trio.sleep(0.01)
+    assert (await call(agent, page, "quick")).text == "quick"
+
+
+async def test_bridges_that_come_and_go_leave_nothing(chromium: str):
+    before = count_tasks()
+
+    async def come_and_go() -> None:
+        async with open_bridge(AttachOptions(where=chromium)) as bridge:
+            assert not (await Agent(bridge).list_pages()).is_error
+
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                await come_and_go()
+                nursery.start_soon(come_and_go)
+    assert count_tasks() == before

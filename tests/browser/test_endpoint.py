@@ -105,7 +105,8 @@ async def test_query_headers_and_user_go_along():
         async with open_server(version_of("ws://10.0.0.1:1/devtools/browser/u")) as server:
             endpoint = await find_endpoint(f"http://me:pw@127.0.0.1:{server.port}/p/?token=t", [("X-A", "1")])
     assert server.requests[0][0] == "GET /p/json/version?token=t HTTP/1.1"
-    assert {"X-A: 1", "Authorization: Basic bWU6cHc=", f"Host: 127.0.0.1:{server.port}"} <= set(server.requests[0])
+    said = {"X-A: 1", "Authorization: Basic bWU6cHc=", f"Host: 127.0.0.1:{server.port}", "Accept: application/json"}
+    assert said <= set(server.requests[0])
     assert endpoint.url == f"ws://127.0.0.1:{server.port}/p/devtools/browser/u?token=t"
     assert endpoint.headers == (("X-A", "1"), ("Authorization", "Basic bWU6cHc="))
 

@@ -74,6 +74,28 @@ async def test_closing_stdin_while_idle_ends_everything(site: Site):
     assert b"Traceback" not in client.errors
 
 
+@pytest.mark.parametrize("how", ["stdin", "SIGTERM", "stdout"])
+async def test_the_end_says_nothing_on_stderr(how: str, site: Site):
+    async with open_raw("--open", site.page("/hang", HANGING)) as client:
+        await start_with_page(client)
+        await client.call("call_page_tool", page="p1", tool="hang")
+        before = bytes(client.errors)
+        match how:
+            case "stdin":
+                await client.close_stdin()
+            case "SIGTERM":
+                client.process.terminate()
+            case _:
+                assert client.process.stdout is not None
+                await client.process.stdout.aclose()
+                await client.call("list_pages")
+                await client.close_stdin()
+
+        await wait_exit(client)
+
+    assert bytes(client.errors).removeprefix(before) == b""
+
+
 async def test_closing_stdin_while_a_call_runs_ends_everything(site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
         await start_with_page(client)

@@ -57,7 +57,8 @@ class DirectTools:
         self._registry = registry
         self._settings = settings
         self._settled = settled
-        self._version = registry.version
+        # Pages may have been there first.
+        self._version = 0
         self._shown: dict[str, Owned] = {}
         self._listed: object = ()
         self._announced: object = ()

@@ -19,8 +19,8 @@ from bench.registry_delay import DelayBridge, open_delay_bridge
 from bench.servers import PEER, SANDBOX_WORDS, Ours, Peer, start_ours, start_peer
 from bench.timing import Work, no_gc, time_by_turns, time_once
 from bench.tool_pages import TYPICAL_ARGUMENTS, TYPICAL_SCHEMA, serve_tools
-from bridge.browser.process import LaunchOptions
 from bridge.calls.arguments import check_arguments
+from bridge.settings import LaunchOptions
 from bridge.tools.schema import check_schema
 from tests.sites import Site
 

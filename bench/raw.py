@@ -15,7 +15,8 @@ from typing import Any, Protocol
 from bench.channel import Channel
 from bench.websocket import WebSocket
 from bridge.browser.executable import find_browser
-from bridge.browser.process import _PIPE_TO_3_AND_4, LaunchOptions, _arguments
+from bridge.browser.process import _PIPE_TO_3_AND_4, _arguments
+from bridge.settings import LaunchOptions
 
 CAPTURE = """(() => {
   const groups = [];

@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager, contextmanager
 
 import trio
 
-from bridge.browser.process import LaunchOptions
 from bridge.calls.bridge import open_bridge
 from bridge.page.session import Page
+from bridge.settings import LaunchOptions
 from bridge.tools.registry import Registry
 from bridge.tools.tool import PageTools
 from bridge.wire.connection import Connection

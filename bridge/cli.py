@@ -17,12 +17,18 @@ import click
 from bridge import limits
 from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
 from bridge.serve.printable import printable
-from bridge.settings import AgentSettings, DialogPolicy, FramePolicy, PageSettings, SchemaProfile
-from bridge.tools.origins import read_origin
+from bridge.settings import (
+    AgentSettings,
+    AttachOptions,
+    DialogPolicy,
+    FramePolicy,
+    LaunchOptions,
+    PageSettings,
+    SchemaProfile,
+)
+from bridge.tools.origins import address, read_origin
 
 if TYPE_CHECKING:
-    from bridge.browser.browser import AttachOptions
-    from bridge.browser.process import LaunchOptions
     from bridge.calls.log import CallLog
 
 INTERRUPTED: Final = 130
@@ -184,14 +190,12 @@ def _with_pages(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _take_options(words: dict[str, Any]) -> "LaunchOptions | AttachOptions":
+def _take_options(words: dict[str, Any]) -> LaunchOptions | AttachOptions:
     """Take what chooses a browser out of a command's words.
 
     Raises:
         UsageError: the options contradict each other.
     """
-    from bridge.browser.browser import AttachOptions
-    from bridge.browser.process import LaunchOptions
 
     launch = {name: words.pop(name) for name in _LAUNCH_NAMES}
     where, headers = words.pop("attach"), words.pop("attach_header")
@@ -244,7 +248,7 @@ def _names_given(names: tuple[str, ...]) -> list[str]:
 )
 @_with_browser
 def serve(
-    options: "LaunchOptions | AttachOptions",
+    options: LaunchOptions | AttachOptions,
     pages: PageSettings,
     urls: tuple[str, ...],
     direct: bool,
@@ -266,9 +270,7 @@ def serve(
     greeter = Greeter(version("pagebridge"), direct=direct)
     greeter.look()
 
-    from bridge.calls.agent import address
-
-    # Refused before what takes long is imported.
+    # What can't be is refused before anything that takes long is imported.
     addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
 
     with nullcontext() if log_path is None else _open_log(log_path, options) as log:
@@ -282,8 +284,7 @@ def serve(
         trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)
 
 
-def _open_log(path: Path, options: "LaunchOptions | AttachOptions") -> "AbstractContextManager[CallLog]":
-    from bridge.browser.browser import AttachOptions
+def _open_log(path: Path, options: LaunchOptions | AttachOptions) -> "AbstractContextManager[CallLog]":
     from bridge.browser.secrets import secrets_in
     from bridge.calls.log import open_log
 
@@ -312,7 +313,7 @@ def show_log(file: Path, follow: bool) -> None:
 @_SCHEMA_PROFILE
 @_with_browser
 def tools(
-    options: "LaunchOptions | AttachOptions",
+    options: LaunchOptions | AttachOptions,
     pages: PageSettings,
     url: str,
     as_json: bool,
@@ -351,7 +352,7 @@ Examples:
 @_with_pages
 @_with_browser
 def call(
-    options: "LaunchOptions | AttachOptions",
+    options: LaunchOptions | AttachOptions,
     pages: PageSettings,
     url: str,
     tool: str,
@@ -375,14 +376,12 @@ def call(
 @main.command()
 @click.argument("url", required=False)
 @_with_browser
-def doctor(options: "LaunchOptions | AttachOptions", url: str | None) -> None:
+def doctor(options: LaunchOptions | AttachOptions, url: str | None) -> None:
     """Check that everything is in place.
 
     Looks for the browser, starts it, serves an agent over stdio, and calls a tool in a page of its own. With URL,
     it also asks that page for its tools. Says what to do about what fails; the exit code is then 1.
     """
-    from bridge.calls.agent import address
-
     checked = None if url is None else address(url)  # refused before what takes long is imported
 
     from bridge.serve import doctor

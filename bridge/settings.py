@@ -1,6 +1,7 @@
-"""What a person may choose about pages and about what an agent is offered: frozen values, made where words are read."""
+"""What a person may choose: which browser, how pages are looked at, what an agent is offered. Frozen values."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 FramePolicy = Literal["none", "same-origin", "all"]
@@ -11,6 +12,30 @@ DialogPolicy = Literal["ask", "accept", "dismiss"]
 
 SchemaProfile = Literal["standard", "strict"]
 """In which form agents get input schemas; `strict` is for the pickiest APIs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchOptions:
+    """How to start a browser."""
+
+    browser_path: Path | None = None
+    headed: bool = False
+    profile: Path | None = None
+    """A folder to keep, made if it is not there. Without one, a fresh profile is removed at the end."""
+    debug_port: int | None = None
+    """Also listen on this port of the loopback interface, open to every local user; 0 takes any free one."""
+    no_sandbox: bool = False
+    webmcp: bool = False
+    """Switch on `document.modelContext`, where this browser has it."""
+    extra_args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachOptions:
+    """A running browser: `where` is an http, https, ws or wss address or a profile folder."""
+
+    where: str
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,26 +2,18 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import trio
 
 from bridge import limits
 from bridge.browser.endpoint import find_endpoint
-from bridge.browser.process import LaunchOptions, open_process
+from bridge.browser.process import open_process
 from bridge.browser.targets import OURS, Change, TargetTable, TargetView
 from bridge.errors import BrowserFailedToStart, ConnectionLost
+from bridge.settings import AttachOptions, LaunchOptions
 from bridge.wire.commands import Event, browser, runtime, set_auto_attach, set_discover_targets, target
 from bridge.wire.connection import Connection, open_connection
 from bridge.wire.transports import open_websocket
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttachOptions:
-    """A running browser: `where` is an http, https, ws or wss address or a profile folder."""
-
-    where: str
-    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Browser:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from bridge.browser.profile import open_profile, remove_abandoned_profiles
 from bridge.browser.stderr import BrowserStderr
 from bridge.errors import BrowserFailedToStart
 from bridge.limits import CLOSE_SECONDS, SMALL_SHM_BYTES, START_SECONDS, TERMINATE_SECONDS
+from bridge.settings import LaunchOptions
 from bridge.wire.nursery import open_background
 from bridge.wire.transports import PipeTransport, Transport, open_websocket
 
@@ -60,22 +60,6 @@ _FLAGS: Final = (
 # Popen makes a pipe of stdin and of stdout; sh moves them to 3 and 4. So no Python runs between fork and exec,
 # which is unsafe with threads, and no descriptor of ours has to be moved out of the way.
 _PIPE_TO_3_AND_4: Final = ("/bin/sh", "-c", 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null')
-
-
-@dataclass(frozen=True, kw_only=True)
-class LaunchOptions:
-    """How to start a browser."""
-
-    browser_path: Path | None = None
-    headed: bool = False
-    profile: Path | None = None
-    """A folder to keep, made if it is not there. Without one, a fresh profile is removed at the end."""
-    debug_port: int | None = None
-    """Also listen on this port of the loopback interface, open to every local user; 0 takes any free one."""
-    no_sandbox: bool = False
-    webmcp: bool = False
-    """Switch on `document.modelContext`, where this browser has it."""
-    extra_args: tuple[str, ...] = ()
 
 
 class BrowserProcess:

@@ -30,6 +30,7 @@ from bridge.page.session import Page
 from bridge.page.values import read_pointer
 from bridge.settings import AgentSettings
 from bridge.tools.naming import Owned
+from bridge.tools.origins import address
 from bridge.tools.tool import PageTools
 
 ACTIONS: Final = ("back", "forward", "reload")
@@ -308,16 +309,3 @@ def _read_select(pointer: str) -> tuple[str, ...]:
         return read_pointer(pointer)
     except ValueError as error:
         raise ArgumentsInvalid(f"Cannot select that part: {error}. Mend it and call again; nothing ran.") from error
-
-
-def address(url: str, *, allow_file: bool = False) -> str:
-    """The address to go to: https is assumed for nothing, a missing scheme is an error that says so.
-
-    Raises:
-        UsageError: not an http or https address, nor a file's where those are allowed.
-    """
-    scheme = url.partition(":")[0].lower()
-    if scheme in ("http", "https") or url == "about:blank" or (allow_file and scheme == "file"):
-        return url
-    hint = " Files are opened with --allow-file alone." if scheme == "file" else ""
-    raise UsageError(f"Cannot open {url!r}: give a whole http or https address, such as http://localhost:3000/.{hint}")

@@ -10,14 +10,13 @@ from weakref import WeakKeyDictionary
 import trio
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions, open_browser
-from bridge.browser.process import LaunchOptions
+from bridge.browser.browser import open_browser
 from bridge.calls.order import Order
 from bridge.calls.results import Spill, open_spill
 from bridge.errors import BridgeError, BrowserGone, BrowserStarting, PageGone, PageUnresponsive, UsageError
 from bridge.page.pages import Pages, open_pages
 from bridge.page.session import Page
-from bridge.settings import PageSettings
+from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from bridge.tools.registry import Registry
 from bridge.tools.sources.page import PageCall, PageSource
 from bridge.wire.nursery import open_background

@@ -44,11 +44,12 @@ async def ask_kit(
     """
     call = call_expression(name, words)
     # The second finds a kit where two came at once to a document without one, so the third just calls it.
-    for expression in (call, f"{kit_script(name, early=False)}\n{call}", call):
+    for makes_kit in (False, True, False):
         answer, thrown = await session.run(
             evaluate_in(
                 realm.unique_context_id,
-                expression,
+                # Made when it is needed: one who waits in the kit would hold a large script for ever.
+                f"{kit_script(name, early=False)}\n{call}" if makes_kit else call,
                 return_by_value=True,
                 await_promise=await_promise,
                 timeout_ms=timeout_ms,

@@ -20,14 +20,14 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp_types import TextContent
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions, open_browser
+from bridge.browser.browser import open_browser
 from bridge.browser.endpoint import find_endpoint
 from bridge.browser.executable import find_browser
-from bridge.browser.process import LaunchOptions
 from bridge.errors import BridgeError
 from bridge.serve.printable import printable
 from bridge.serve.sample_page import serve_sample
 from bridge.serve.terminal import run_to_end
+from bridge.settings import AttachOptions, LaunchOptions
 
 ANSWER_SECONDS: Final = limits.HANDSHAKE_SECONDS + limits.NAVIGATION_SECONDS
 """Every request of the client ends by then; the server's own deadlines are shorter."""

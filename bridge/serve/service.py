@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from bridge.browser.browser import AttachOptions
-from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import open_bridge
 from bridge.calls.log import CallLog
 from bridge.serve.greeting import Greeter
-from bridge.settings import AgentSettings, PageSettings
+from bridge.settings import AgentSettings, AttachOptions, LaunchOptions, PageSettings
 from bridge.wire.nursery import open_background
 
 if TYPE_CHECKING:

@@ -13,9 +13,6 @@ import click
 import trio
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions
-from bridge.browser.process import LaunchOptions
-from bridge.calls.agent import address
 from bridge.calls.arguments import parse_words, read_arguments
 from bridge.calls.binary import describe_bytes, describe_problem, read_bytes
 from bridge.calls.bridge import Bridge, open_bridge
@@ -29,7 +26,8 @@ from bridge.page.media import recognise
 from bridge.page.pages import Pages
 from bridge.page.session import Page
 from bridge.serve.printable import printable
-from bridge.settings import PageSettings, SchemaProfile
+from bridge.settings import AttachOptions, LaunchOptions, PageSettings, SchemaProfile
+from bridge.tools.origins import address
 from bridge.tools.tool import PageTools
 from bridge.wire.nursery import open_background
 

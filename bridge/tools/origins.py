@@ -1,4 +1,4 @@
-"""Which origins are the user's own: those of this machine, and those that the user named."""
+"""Which origins are the user's own, those of this machine and those that the user named; and addresses to go to."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -51,6 +51,19 @@ def read_origin(text: str) -> str:
     if extra or _ORIGIN.fullmatch(origin) is None:
         raise _no_origin(text)
     return origin
+
+
+def address(url: str, *, allow_file: bool = False) -> str:
+    """The address to go to: https is assumed for nothing, a missing scheme is an error that says so.
+
+    Raises:
+        UsageError: not an http or https address, nor a file's where those are allowed.
+    """
+    scheme = url.partition(":")[0].lower()
+    if scheme in ("http", "https") or url == "about:blank" or (allow_file and scheme == "file"):
+        return url
+    hint = " Files are opened with --allow-file alone." if scheme == "file" else ""
+    raise UsageError(f"Cannot open {url!r}: give a whole http or https address, such as http://localhost:3000/.{hint}")
 
 
 def _no_origin(text: str) -> UsageError:

@@ -6,10 +6,9 @@ from contextlib import ExitStack
 import pytest
 import trio
 
-from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
-from bridge.settings import PageSettings
+from bridge.settings import AttachOptions, PageSettings
 from tests.browsers import RunningBrowser, run_chromium
 from tests.sites import Site, serve_site
 

@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from bridge.browser.browser import AttachOptions, open_browser
+from bridge.browser.browser import open_browser
+from bridge.settings import AttachOptions
 from bridge.wire.connection import Connection
 from bridge.wire.router import Json, SessionId
 

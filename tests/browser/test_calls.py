@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import open_bridge
+from bridge.settings import AttachOptions
 from tests.browser.asking import call, code, facts, list_tools, open_page, read
 from tests.sites import Site, offering, tool
 

@@ -11,12 +11,12 @@ import trio
 from trio.testing import memory_stream_one_way_pair, wait_all_tasks_blocked
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.page.session import Page
 from bridge.serve.mcp import serve_agent
 from bridge.serve.stdio import StdioStreams
+from bridge.settings import AttachOptions
 from bridge.wire.commands import runtime
 from bridge.wire.nursery import open_background
 from tests.browser.asking import call, facts, list_tools, open_page, page_of, run_script

@@ -11,10 +11,10 @@ import pytest
 import trio
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.settings import AttachOptions
 from bridge.wire.commands import runtime
 from tests.browser.asking import call, code, facts, list_tools, open_page, page_of, read, run_script
 from tests.browsers import run_chromium

@@ -8,13 +8,11 @@ import pytest
 import trio
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions
-from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.page.run import Why
-from bridge.settings import PageSettings
+from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from bridge.wire.commands import DialogOpening, runtime
 from bridge.wire.commands import page as cdp_page
 from tests.browser.asking import call, code, facts, list_tools, open_page, page_of, read, run_script

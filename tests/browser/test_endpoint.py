@@ -11,9 +11,10 @@ import pytest
 import trio
 
 from bridge.browser.endpoint import find_endpoint
-from bridge.browser.process import LaunchOptions, open_process
+from bridge.browser.process import open_process
 from bridge.errors import BrowserFailedToStart, UsageError
 from bridge.limits import CONNECT_SECONDS, HTTP_BODY_BYTES
+from bridge.settings import LaunchOptions
 from bridge.wire.nursery import open_background
 from bridge.wire.transports import open_websocket
 

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 import trio
 
-from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.page.session import Page
-from bridge.settings import PageSettings
+from bridge.settings import AttachOptions, PageSettings
 from tests.browser.asking import (
     call,
     code,
@@ -366,7 +365,7 @@ async def test_a_page_older_than_the_bridge_is_known_with_its_iframes_without_be
 
 BRIDGE = """
 import sys, trio
-from bridge.browser.browser import AttachOptions
+from bridge.settings import AttachOptions
 from bridge.calls.bridge import open_bridge
 from bridge.settings import PageSettings
 

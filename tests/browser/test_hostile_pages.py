@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import trio
 
-from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.settings import LaunchOptions
 from bridge.wire.commands import runtime
 from tests.browser.asking import call, code, facts, list_tools, names, open_page, page_of, read, run_script
 from tests.browser.other_client import open_other_client

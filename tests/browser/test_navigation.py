@@ -7,12 +7,10 @@ import pytest
 import trio
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions
-from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.page.session import Page
-from bridge.settings import PageSettings
+from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from tests.browser.asking import (
     call,
     code,

@@ -18,10 +18,11 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from bridge.browser.executable import find_browser
-from bridge.browser.process import BrowserProcess, LaunchOptions, open_process
+from bridge.browser.process import BrowserProcess, open_process
 from bridge.browser.profile import open_profile
 from bridge.errors import BrowserFailedToStart
 from bridge.limits import STDERR_TAIL_CHARS
+from bridge.settings import LaunchOptions
 from bridge.wire.transports import TransportEnded
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, waits with pidfd")
@@ -30,7 +31,8 @@ IDLE_SECONDS = 0.2
 
 KILLED_PARENT = """
 import sys, trio
-from bridge.browser.process import LaunchOptions, open_process
+from bridge.browser.process import open_process
+from bridge.settings import LaunchOptions
 from pathlib import Path
 
 async def main(profile, port):

@@ -8,11 +8,10 @@ import pytest
 import trio
 
 from bridge import limits
-from bridge.browser.browser import AttachOptions
-from bridge.browser.process import LaunchOptions
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.settings import AttachOptions, LaunchOptions
 from tests.browser.asking import call, code, facts, list_tools, open_page, read
 from tests.browser.test_deadlines import children
 from tests.browsers import run_chromium

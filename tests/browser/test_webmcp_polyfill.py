@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bridge.browser.browser import AttachOptions
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.settings import AttachOptions
 from tests.browser.asking import call, facts, list_tools, names, open_page
 from tests.browser.webmcp import FORM, claiming, evaluate, page_of, registering, wait_offered
 from tests.sites import Site, offering, tool

@@ -14,10 +14,10 @@ import pytest
 import trio
 
 from bridge import cli
-from bridge.browser.browser import AttachOptions
-from bridge.browser.process import LaunchOptions, open_process
+from bridge.browser.process import open_process
 from bridge.calls.bridge import open_bridge
 from bridge.serve.doctor import option_words
+from bridge.settings import AttachOptions, LaunchOptions
 from tests.e2e.client import COMMAND
 from tests.sites import Site, offering, tool
 

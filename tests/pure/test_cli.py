@@ -9,13 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bridge import cli
-from bridge.browser.browser import AttachOptions
-from bridge.browser.process import LaunchOptions
-from bridge.calls.agent import address
 from bridge.errors import ArgumentsInvalid, BrowserGone, UsageError
 from bridge.serve.printable import printable
 from bridge.serve.table import describe_arguments
-from bridge.settings import PageSettings
+from bridge.settings import AttachOptions, LaunchOptions, PageSettings
+from bridge.tools.origins import address
 
 URL = "http://127.0.0.1:9/"
 

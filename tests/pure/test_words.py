@@ -23,7 +23,7 @@ from trio.testing import MockClock
 import bridge
 from bridge import errors, limits
 from bridge.calls import arguments, pipeline, scope
-from bridge.calls.agent import Agent, _read_select, address
+from bridge.calls.agent import Agent, _read_select
 from bridge.calls.answers import answer_error
 from bridge.calls.arguments import check_arguments, read_arguments
 from bridge.calls.bridge import Bridge
@@ -37,6 +37,7 @@ from bridge.page.invocation import Ending, read_ending
 from bridge.page.run import Run, Why
 from bridge.page.session import Page
 from bridge.settings import AgentSettings, PageSettings
+from bridge.tools.origins import address
 from bridge.tools.schema import check_schema
 from bridge.tools.sources.content import read_completed
 from bridge.tools.sources.page import PageCall, _thrown

@@ -51,9 +51,8 @@ def run_chromium(url: str = "about:blank", *flags: str, profile: Path | None = N
                 websocket = next(found[0] for line in stderr if (found := re.search(r"ws://\S+", line)))
                 drain = subprocess.Popen(["cat"], stdin=stderr, stdout=subprocess.DEVNULL)
                 http = "http://" + websocket.removeprefix("ws://").partition("/")[0]
+                stack.callback(drain.wait)
                 yield RunningBrowser(websocket, http, profile, process)
-                process.kill()
-                drain.wait()
             finally:
                 process.kill()
                 process.wait()

@@ -8,8 +8,8 @@ from bench.figures import SYSTEMS, Figure, number
 
 NAMES: Final = {"ours": "pagebridge", "raw": "raw CDP", "peer": "chrome-devtools-mcp"}
 WIDTH: Final = 760
-LEFT: Final = 300
-LONGEST: Final = 360
+LEFT: Final = 330
+LONGEST: Final = 330
 """Of a bar: each figure has a scale of its own, on which its longest bar is this long."""
 TOP: Final = 56
 BAR: Final = 12

@@ -176,9 +176,14 @@ class Agent:
 
         async def operation(pages: Pages, attempt: Attempt) -> Answer:
             found = pages.find(page)
-            if found.dialog is not None or found not in self._bridge.held:
-                await found.answer_dialog(accept=accept, text=text)
-            running = self._bridge.held.pop(found, None)
+            running = self._bridge.take_held(found)
+            if found.dialog is not None or running is None:
+                try:
+                    await found.answer_dialog(accept=accept, text=text)
+                except BaseException:
+                    if running is not None:
+                        self._bridge.hold(found, running)
+                    raise
             if running is None:
                 return answer_json(self._describe(found))
             attempt.what = f"Tool {running.tool.name!r} of page {page}"

@@ -1,6 +1,7 @@
 """Everything that runs, put together: a browser, its pages, their tools."""
 
 import logging
+from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -33,8 +34,7 @@ class Bridge:
         self.source = PageSource(self.registry)
         self.spill = spill
         self.order = Order()
-        self.held: WeakKeyDictionary[Page, PageCall] = WeakKeyDictionary()
-        """Calls that a dialog held when their agent was told so; whoever answers the dialog gets their outcome."""
+        self._held: WeakKeyDictionary[Page, deque[PageCall]] = WeakKeyDictionary()
         self._pages: Pages | None = None
         self._failure: BridgeError | None = None
         """Why there is no browser; None while one is up, or is being started or reached."""
@@ -147,6 +147,19 @@ class Bridge:
         self._pages, self._failure = pages, failure
         self._changed.set()
         self._changed = trio.Event()
+
+    def hold(self, page: Page, running: PageCall) -> None:
+        """Keep a call that a dialog holds, now that its agent was told so."""
+        self._held.setdefault(page, deque(maxlen=limits.CALLS_PER_PAGE)).append(running)
+
+    def take_held(self, page: Page) -> PageCall | None:
+        """A call that a dialog holds, or else one that has ended since; whoever answers the dialog gets its outcome."""
+        held = self._held.get(page)
+        if not held:
+            return None
+        running = next((one for one in held if not one.run.is_ended), held[0])
+        held.remove(running)
+        return running
 
     async def abort_runs(self) -> None:
         """Tell every tool that runs still that the bridge ends, and give them `limits.GRACE_SECONDS`."""

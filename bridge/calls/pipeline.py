@@ -187,7 +187,7 @@ async def await_call(
                 nursery.start_soon(running.run.follow, progress.tell)
                 return await _await_in_time(running, attempt)
     except DialogOpen:
-        bridge.held[page] = running
+        bridge.hold(page, running)
         raise
     except trio.Cancelled:
         page.let_go(running.run, Why.CANCELLED)

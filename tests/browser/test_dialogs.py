@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from bridge import limits
+from bridge.calls import pipeline
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
@@ -435,3 +436,29 @@ async def test_a_dialog_that_was_open_before_we_came_holds_only_its_page(
 
 def is_opening(event: object) -> bool:
     return isinstance(event, DialogOpening)
+
+
+async def test_of_two_calls_that_one_dialog_holds_no_outcome_is_lost(
+    agent: Agent, bridge: Bridge, site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    """As with tools that a trusted origin marks read-only: they run side by side."""
+    monkeypatch.setattr(pipeline, "_changes_nothing", lambda *_: True)
+    waits = tool("waits", "() => new Promise(done => { globalThis.go = done })")
+    page = await open_page(agent, site.page("/both", offering(waits, CONFIRM, PING)))
+    await list_tools(agent, page)
+    asked: list[Answer] = []
+
+    async def keep(name: str) -> None:
+        asked.append(await call(agent, page, name))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keep, "waits")
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        nursery.start_soon(keep, "confirm")
+    outcomes = {(await agent.handle_dialog(page, True, None, timeout_seconds=1)).text[:9]}
+    await run_script(await page_of(bridge, page), "globalThis.go('went on')")
+    outcomes.add((await agent.handle_dialog(page, True, None)).text[:9])
+
+    assert [facts(answer) for answer in asked] == [("dialog_open", "unknown", True)] * 2
+    assert "yes" in outcomes
+    assert code(await agent.handle_dialog(page, True, None)) == "no_dialog"

@@ -274,7 +274,6 @@ def serve(
     addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
 
     with nullcontext() if log_path is None else _open_log(log_path, options) as log:
-        greeter.look()
         import trio
 
         from bridge.serve.service import serve_stdio

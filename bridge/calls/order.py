@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import trio
 
 from bridge import limits
-from bridge.errors import Busy, DialogOpen
+from bridge.errors import Busy
 from bridge.page.session import Page
 from bridge.tools.sources.page import PageCall
 
@@ -63,6 +63,6 @@ class Order:
         line = self._lines.setdefault(page, _Line())
         async with line.lock:
             if line.latest is not None and not await line.latest.run.wait_ended() and page.dialog is not None:
-                raise DialogOpen(page.handle, page.dialog.kind, page.dialog.message, dispatched=False)
+                raise page.dialog.error(page.handle, dispatched=False)
             line.latest = start()
             return line.latest

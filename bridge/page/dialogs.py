@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from bridge.errors import DialogOpen
 from bridge.settings import DialogPolicy
 
 
@@ -22,6 +23,10 @@ class Dialog:
     message: str
     url: str
     default_text: str = ""
+
+    def error(self, page: str, *, dispatched: bool) -> DialogOpen:
+        """What who waits for the page is told, who may have sent a tool there."""
+        return DialogOpen(page, self.kind, self.message, dispatched=dispatched)
 
     def told(self) -> dict[str, Any]:
         """As an agent reads it."""

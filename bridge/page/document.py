@@ -133,7 +133,7 @@ class Document:
         if self._ended:
             raise self._gone or DocumentEnded()
         if self._dialog is not None:
-            raise DialogOpen(self.page, self._dialog.kind, self._dialog.message, dispatched=False)
+            raise self._dialog.error(self.page, dispatched=False)
 
     async def wait_ready(self) -> None:
         """Block until the document's own scripts have run.

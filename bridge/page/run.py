@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import trio
 
 from bridge import limits
-from bridge.errors import BridgeError, CommandFailed, DialogOpen, NavigatedDuringCall
+from bridge.errors import BridgeError, CommandFailed, NavigatedDuringCall
 from bridge.page.dialogs import Dialog
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending, bounds_of, read_ending
@@ -162,7 +162,7 @@ class Run:
         """
         if not await self.wait_ended():
             assert self._dialog is not None
-            raise DialogOpen(self._document.page, self._dialog.kind, self._dialog.message, dispatched=True)
+            raise self._dialog.error(self._document.page, dispatched=True)
         assert self._outcome is not None
         if isinstance(self._outcome, Exception):
             raise self._outcome

@@ -62,6 +62,16 @@ async def page_of(bridge: Bridge, handle: str) -> Page:
     return (await bridge.wait_pages()).find(handle)
 
 
+async def wait_offered(bridge: Bridge, page: str, *wanted: str) -> None:
+    """Return once the registry has exactly these tools; nothing is asked of the page."""
+    while True:
+        version = bridge.registry.version
+        tools = bridge.registry.find(page)
+        if tools is not None and [tool.name for tool in tools] == list(wanted):
+            return
+        await bridge.registry.wait_change(version)
+
+
 async def run_script(page: Page, expression: str) -> object:
     """What a person or the page itself does, past the bridge: as with a click, popups are allowed."""
     command = runtime.evaluate(expression, return_by_value=True, await_promise=True, user_gesture=True)

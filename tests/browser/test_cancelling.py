@@ -189,9 +189,10 @@ async def test_the_tool_is_told_that_the_bridge_ends(
 
 
 async def wait_running(page: Page) -> None:
-    """Return once a tool runs in the page."""
-    while page.document is None or not page.document.runs:  # noqa: ASYNC110  # nothing tells of it
-        await trio.sleep(0.001)
+    """Return once the tool that was called runs in the page."""
+    await wait_all_tasks_blocked()
+    assert page.document is not None
+    assert page.document.runs
 
 
 async def test_a_call_that_waits_its_turn_and_is_taken_back_never_runs(agent: Agent, bridge: Bridge, site: Site):

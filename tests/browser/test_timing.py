@@ -3,23 +3,13 @@
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from tests.browser.asking import call, code, list_tools, names, open_page, read
+from tests.browser.asking import call, code, list_tools, names, open_page, read, wait_offered
 from tests.sites import Site, offering, tool
 
 GROUP = "{name: 'Late', tools: [" + tool("late", "() => 'late'") + "]}"
 ANSWER_LATE = f"async event => {{ await new Promise(done => setTimeout(done, 50)); event.respondWith({GROUP}) }}"
 PROMISE = f"event => event.respondWith(new Promise(done => setTimeout(done, 50, {GROUP})))"
 ADD_LATER = f"addEventListener('devtoolstooldiscovery', event => event.respondWith({GROUP}))"
-
-
-async def wait_offered(bridge: Bridge, page: str, *wanted: str) -> None:
-    """Return once the registry has exactly these tools; nothing is asked of the page."""
-    while True:
-        version = bridge.registry.version
-        tools = bridge.registry.find(page)
-        if tools is not None and [tool.name for tool in tools] == list(wanted):
-            return
-        await bridge.registry.wait_change(version)
 
 
 def answering(script: str) -> str:

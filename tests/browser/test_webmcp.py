@@ -12,8 +12,8 @@ from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.page.media import Media
 from bridge.settings import AttachOptions, PageSettings
-from tests.browser.asking import call, facts, list_tools, names, open_page, read
-from tests.browser.webmcp import claiming, evaluate, page_of, registering, wait_offered
+from tests.browser.asking import call, facts, list_tools, names, open_page, page_of, read, wait_offered
+from tests.browser.webmcp import claiming, evaluate, registering
 from tests.sites import Site, offering, tool
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from tests.browser.asking import call, facts, list_tools, open_page
-from tests.browser.webmcp import FORM, evaluate, page_of
+from tests.browser.asking import call, facts, list_tools, open_page, page_of
+from tests.browser.webmcp import FORM, evaluate
 from tests.sites import Site
 
 

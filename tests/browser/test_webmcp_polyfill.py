@@ -8,8 +8,8 @@ import pytest
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import AttachOptions
-from tests.browser.asking import call, facts, list_tools, names, open_page
-from tests.browser.webmcp import FORM, claiming, evaluate, page_of, registering, wait_offered
+from tests.browser.asking import call, facts, list_tools, names, open_page, page_of, wait_offered
+from tests.browser.webmcp import FORM, claiming, evaluate, registering
 from tests.sites import Site, offering, tool
 
 ROOT = Path(__file__).parents[2]

@@ -1,6 +1,5 @@
 """Pages that register tools with `document.modelContext`, and shorthand for tests about them."""
 
-from bridge.calls.bridge import Bridge
 from bridge.page.session import Page
 from bridge.wire.commands import runtime
 
@@ -27,22 +26,8 @@ def claiming(name: str, annotations: str) -> str:
     return f"{{name: {name!r}, description: 'A tool', annotations: {annotations}, execute: () => {name!r}}}"
 
 
-async def page_of(bridge: Bridge, handle: str) -> Page:
-    return (await bridge.wait_pages()).find(handle)
-
-
 async def evaluate(page: Page, expression: str) -> object:
     """What the expression gives in the page, awaited."""
     result, thrown = await page._session.run(runtime.evaluate(expression, await_promise=True, return_by_value=True))
     assert thrown is None, thrown
     return result.value
-
-
-async def wait_offered(bridge: Bridge, page: str, *wanted: str) -> None:
-    """Return once the registry has exactly these tools; nothing is asked of the page."""
-    while True:
-        version = bridge.registry.version
-        tools = bridge.registry.find(page)
-        if tools is not None and [tool.name for tool in tools] == list(wanted):
-            return
-        await bridge.registry.wait_change(version)

@@ -1,11 +1,10 @@
 """The one owner of a transport: sends commands, hands out replies and events.
 
-One task reads and one writes. The reader never waits for anybody: a reply settles its command, an event goes to
-a synchronous handler. The writer sends whole messages, so a cancelled command can never cut one in two.
+One task reads. It never waits for anybody: a reply settles its command, an event goes to a synchronous handler. The
+outbox sends whole messages, so a cancelled command can never cut one in two.
 """
 
 import logging
-import math
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from typing import Any, Generic
@@ -16,6 +15,7 @@ from bridge.errors import BridgeError, CommandFailed, ConnectionLost
 from bridge.limits import CLOSE_SECONDS
 from bridge.wire.commands import Command, Event, Result, finish_command, parse_event
 from bridge.wire.nursery import open_background
+from bridge.wire.outbox import Outbox
 from bridge.wire.router import Json, RawEvent, Reply, Router, SessionId, WireFault
 from bridge.wire.transports import Transport, TransportEnded
 
@@ -84,7 +84,7 @@ class Connection:
         self._router = Router()
         self._pending: dict[int, Pending[Any]] = {}
         self._handlers: dict[SessionId | None, Handler] = {}
-        self._outbox, self._queue = trio.open_memory_channel[bytes](math.inf)
+        self._outbox = Outbox(transport)
         self._lost: ConnectionLost | None = None
         self._ended = trio.Event()
 
@@ -148,7 +148,7 @@ class Connection:
             raise lost
         method, command_id, message = self._encode(command, session_id)
         pending = self._pending[command_id] = Pending(method, command, command_id, session_id, on_done)
-        self._outbox.send_nowait(message)
+        self._outbox.post(message)
         return pending
 
     def forget(self, pending: Pending[Any]) -> None:
@@ -158,7 +158,7 @@ class Connection:
     def send_nowait(self, command: Command, session_id: SessionId | None = None) -> None:
         """Send a command whose reply nobody needs; it does nothing once the link is gone."""
         if self._lost is None:
-            self._outbox.send_nowait(self._encode(command, session_id)[2])
+            self._outbox.post(self._encode(command, session_id)[2])
 
     def start(self, nursery: trio.Nursery) -> None:
         """Begin to carry messages. For `open_connection`, once."""
@@ -190,8 +190,7 @@ class Connection:
 
     async def _write(self) -> None:
         try:
-            async for message in self._queue:
-                await self._transport.send(message)
+            await self._outbox.carry()
         except TransportEnded as ended:
             self._lose(ConnectionLost(str(ended), close_code=ended.close_code))
 

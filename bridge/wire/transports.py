@@ -1,9 +1,10 @@
 """Carry whole CDP messages, over Chromium's debugging pipe or over a websocket."""
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, Protocol
+from typing import Final
 
 import h11
 import trio
@@ -14,6 +15,7 @@ from bridge.errors import BrowserFailedToStart
 from bridge.limits import CDP_MESSAGE_BYTES, CLOSE_SECONDS, HANDSHAKE_SECONDS, WEBSOCKET_QUEUE_MESSAGES
 from bridge.wire.address import Address, open_stream
 from bridge.wire.nursery import open_background
+from bridge.wire.outbox import MessageWriter
 
 logger = logging.getLogger(__name__)
 
@@ -33,24 +35,28 @@ class TransportEnded(Exception):
         self.close_code = close_code
 
 
-class Transport(Protocol):
+class Transport(ABC):
     """What the connection needs. One task sends and one receives; neither is ever cancelled mid-message
     except to end the transport."""
 
+    def send_now(self, message: bytes) -> bool:
+        """Send one message if that takes no waiting. Where it does, `send` has to send the same one next."""
+        return False
+
+    @abstractmethod
     async def send(self, message: bytes) -> None:
         """Send one message whole. Raises TransportEnded."""
-        ...
 
+    @abstractmethod
     async def receive(self) -> bytes | bytearray | str:
         """Return the next message whole. Raises TransportEnded."""
-        ...
 
+    @abstractmethod
     async def aclose(self) -> None:
         """End it; never raises for a link that is already gone."""
-        ...
 
 
-class PipeTransport:
+class PipeTransport(Transport):
     """`--remote-debugging-pipe`: JSON messages, each ended by a NUL byte.
 
     Source: Chromium, content/browser/devtools/devtools_pipe_handler.cc.
@@ -68,10 +74,14 @@ class PipeTransport:
         self._message_bytes = message_bytes
         self._buffer = bytearray()
         self._scanned = 0
+        self._writer = MessageWriter(to_browser, end=b"\0")
+
+    def send_now(self, message: bytes) -> bool:
+        return self._writer.send_now(message)
 
     async def send(self, message: bytes) -> None:
         try:
-            await self._to_browser.send_all(message + b"\0")
+            await self._writer.send(message)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise TransportEnded("the browser closed its debugging pipe") from error
 
@@ -101,7 +111,7 @@ class PipeTransport:
             await self._from_browser.aclose()
 
 
-class WebSocketTransport:
+class WebSocketTransport(Transport):
     """A websocket that somebody else opened; `open_websocket` is the usual way to have one."""
 
     def __init__(self, websocket: trio_websocket.WebSocketConnection) -> None:

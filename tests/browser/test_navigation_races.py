@@ -13,6 +13,7 @@ from bridge.calls.bridge import Bridge
 from bridge.page.session import Page
 from bridge.tools.sources.page import PageCall
 from bridge.wire.connection import Connection
+from bridge.wire.transports import Transport
 from tests.browser.asking import (
     call,
     facts,
@@ -43,7 +44,7 @@ def count_tasks() -> int:
     return len(tasks)
 
 
-class Wire:
+class Wire(Transport):
     """Between the bridge and Chromium: every message passes here.
 
     Attributes:
@@ -60,7 +61,8 @@ class Wire:
         self._kept = b""
         self.has_kept = trio.Event()
         self.handles = 0
-        connection._transport = cast("Any", self)
+        connection._transport = self
+        connection._outbox._sender = self
 
     def hold(self, word: str, meanwhile: Callable[[], Awaitable[object]], *, deaf: bool = False) -> None:
         """Let something happen while the next message to a kit that has this word is on its way.

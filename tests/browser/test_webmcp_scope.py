@@ -165,7 +165,7 @@ async def test_a_tool_that_is_replaced_while_the_call_is_on_its_way_does_not_run
 ACT = tool("act", "input => { ran.push(input); return location.origin }")
 
 
-class Holding:
+class Holding(Transport):
     """A transport that lets something happen before it passes on a call's command with that number.
 
     The first command names a round that the document does not know: so it is asked anew, and called again.
@@ -226,7 +226,7 @@ async def test_a_page_that_is_elsewhere_before_any_command_of_a_call(
             await driver.run(navigate(elsewhere.origin + "/act"))
 
         connection = page._session.connection
-        holding = connection._transport = Holding(connection._transport, number, leave)
+        holding = connection._transport = connection._outbox._sender = Holding(connection._transport, number, leave)
         answer = await call(agent, handle, "act", {"from": "the first origin"})
 
     assert holding._left <= 0

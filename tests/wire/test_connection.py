@@ -10,6 +10,7 @@ from bridge.errors import CommandFailed
 from bridge.wire.commands import inspector, page, target
 from bridge.wire.connection import open_connection
 from bridge.wire.router import Json, RawEvent, SessionId
+from bridge.wire.transports import Transport
 
 S1 = SessionId("S1")
 CRASHED: Json = {"method": "Inspector.targetCrashed", "params": {}, "sessionId": "S1"}
@@ -45,7 +46,7 @@ async def test_a_reply_that_came_before_its_command_is_not_its_answer_and_only_t
 
 
 async def test_a_reply_that_comes_while_its_command_is_still_being_sent_is_kept():
-    class Instant:
+    class Instant(Transport):
         def __init__(self) -> None:
             self._answers, self._received = trio.open_memory_channel[bytes](1)
 

@@ -11,7 +11,7 @@ from bridge.limits import CLOSE_SECONDS
 from bridge.wire.commands import page, target
 from bridge.wire.connection import open_connection
 from bridge.wire.router import SessionId
-from bridge.wire.transports import TransportEnded
+from bridge.wire.transports import Transport, TransportEnded
 
 S1, S2 = SessionId("S1"), SessionId("S2")
 
@@ -114,7 +114,7 @@ async def test_a_reply_that_came_before_the_end_still_counts(peer):
 
 
 async def test_a_link_that_breaks_in_sending_ends_too():
-    class Deaf:
+    class Deaf(Transport):
         async def send(self, message: bytes) -> None:
             raise TransportEnded("it takes nothing", close_code=1006)
 
@@ -274,7 +274,7 @@ async def test_a_handler_that_raises_is_loud_and_each_waiter_is_told(peer, start
 
 
 async def test_closing_a_transport_that_hangs_is_bounded(autojump_clock):
-    class Stuck:
+    class Stuck(Transport):
         async def send(self, message: bytes) -> None:
             pass
 

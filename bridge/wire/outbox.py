@@ -1,0 +1,103 @@
+"""Whole messages to one stream, in the order in which they came."""
+
+import math
+import os
+from typing import Protocol
+
+import trio
+
+
+class Sender(Protocol):
+    """What takes whole messages. One task at a time may use it."""
+
+    def send_now(self, message: bytes) -> bool:
+        """Send a message if that takes no waiting. Where it does, `send` has to send the same one next."""
+        ...
+
+    async def send(self, message: bytes) -> None:
+        """Send a message, however long that takes."""
+        ...
+
+
+class MessageWriter:
+    """Writes messages to a stream of bytes, each with a mark at its end."""
+
+    def __init__(self, stream: trio.abc.SendStream, *, end: bytes) -> None:
+        self._stream = stream
+        self._end = end
+        self._written = 0
+        """What `send_now` has written of the message that is to come."""
+
+    def send_now(self, message: bytes) -> bool:
+        if os.name != "posix" or not isinstance(self._stream, trio.lowlevel.FdStream):
+            return False
+        framed = message + self._end
+        try:
+            self._written = os.write(self._stream.fileno(), framed)
+        except OSError:
+            # Full, or gone: who waits for it hears which.
+            self._written = 0
+        if self._written < len(framed):
+            return False
+        self._written = 0
+        return True
+
+    async def send(self, message: bytes) -> None:
+        """Raises what the stream raises."""
+        framed = message + self._end
+        written, self._written = self._written, 0
+        await self._stream.send_all(framed[written:] if written else framed)
+
+
+class Outbox:
+    """Sends a message at once where none waits before it and the system takes it; else `carry` does, in its turn.
+
+    So hardly a message needs a task to wake for it. One whose sender is cancelled is sent whole all the same.
+
+    Args:
+        places: how many messages may wait before `send` waits as well.
+    """
+
+    def __init__(self, sender: Sender, *, places: float = math.inf) -> None:
+        self._sender = sender
+        self._to_carrier, self._queue = trio.open_memory_channel[bytes](places)
+        self._waiting = 0
+
+    def post(self, message: bytes) -> None:
+        """Send a message from code that can't wait. Raises trio.WouldBlock where no place is left."""
+        if not self._waiting and self._sender.send_now(message):
+            return
+        self._to_carrier.send_nowait(message)
+        self._waiting += 1
+
+    async def send(self, message: bytes) -> None:
+        """Send a message, and wait where too many wait already.
+
+        Raises:
+            trio.ClosedResourceError: it was closed.
+        """
+        if not self._waiting:
+            # A part of it may be written: the rest must not depend on whether its sender is cancelled.
+            self.post(message)
+            return
+        self._waiting += 1
+        try:
+            await self._to_carrier.send(message)
+        except BaseException:
+            self._waiting -= 1
+            raise
+
+    async def carry(self) -> None:
+        """Send what waits, until `close`. Raises what the sender raises."""
+        async for message in self._queue:
+            await self._sender.send(message)
+            self._waiting -= 1
+
+    async def discard(self) -> None:
+        """Take what comes and send nothing, until `close`."""
+        async for _ in self._queue:
+            pass
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        self._to_carrier.close()

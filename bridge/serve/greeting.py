@@ -68,53 +68,54 @@ def greet(line: bytes, version: str, *, direct: bool) -> tuple[int | str, dict[s
 
 
 class Greeter:
-    """Looks now and then, while much is loaded, whether a client has said its first word.
+    """Answers a client's first word, once: by a look at stdin now and then while much is loaded, or when its line is
+    read.
 
     Attributes:
         version: this server's own.
         read: what was read of stdin; whoever reads on begins with that.
+        has_greeted: the first word was an `initialize` of a known version, and it has its answer.
     """
 
     def __init__(self, version: str, *, direct: bool) -> None:
         self.read = b""
         self.version = version
+        self.has_greeted = False
         self._direct = direct
         self._greeted: tuple[int | str, dict[str, Any]] | None = None
-        self._done = os.name != "posix"
-
-    async def keep_looking(self) -> None:
-        """Answer it whenever it comes."""
-        import trio
-
-        while not self._done:
-            try:
-                await trio.lowlevel.wait_readable(0)
-            except OSError:
-                return  # a file or the like, which is there at once or never
-            self.look()
+        self._done = False
 
     def look(self) -> None:
         """Answer what is there; nothing is waited for."""
-        while not self._done and select.select([0], [], [], 0)[0]:
+        while os.name == "posix" and not self._done and select.select([0], [], [], 0)[0]:
             chunk = os.read(0, READ_BYTES)
             self.read += chunk
             line, end, _ = self.read.partition(b"\n")
-            self._done = not chunk or end != b"" or len(self.read) >= READ_BYTES
             if end:
-                self._greet(line)
+                self._write(self.answer(line))
+            self._done = self._done or not chunk or len(self.read) >= READ_BYTES
 
-    def _greet(self, line: bytes) -> None:
+    def answer(self, line: bytes) -> bytes | None:
+        """The answer to a line of stdin, if that is the first word, and not answered yet."""
+        if self._done:
+            return None
+        self._done = True
         self._greeted = greet(line, self.version, direct=self._direct)
-        if self._greeted is not None:
-            request_id, result = self._greeted
-            answer = {"jsonrpc": "2.0", "id": request_id, "result": result}
-            data = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-            try:
-                while data:
-                    data = data[os.write(1, data) :]
-            except OSError as error:
-                # The client is gone; the end of its stdin says so as well.
-                logger.debug("the handshake could not be answered: %s", error)
+        if self._greeted is None:
+            return None
+        self.has_greeted = True
+        request_id, result = self._greeted
+        answer = {"jsonrpc": "2.0", "id": request_id, "result": result}
+        return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+
+    def _write(self, line: bytes | None) -> None:
+        data = b"" if line is None else line + b"\n"
+        try:
+            while data:
+                data = data[os.write(1, data) :]
+        except OSError as error:
+            # The client is gone; the end of its stdin says so as well.
+            logger.debug("the handshake could not be answered: %s", error)
 
     def has_answered(self, request_id: object, result: object) -> bool:
         """Whether what the SDK answers to a request was answered here already."""

@@ -1,71 +1,49 @@
-"""MCP messages over stdin and stdout: one JSON object a line, and nothing else ever on stdout.
-
-The file descriptors are used directly on POSIX: the SDK's own stdio hops to a thread for each line.
-"""
+"""stdin and stdout of this process, as lines: one JSON object each, and nothing else ever on stdout."""
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
-import anyio
 import trio
-from mcp.shared._stream_protocols import ReadStream, WriteStream
-from mcp.shared.message import SessionMessage
-from mcp_types import (
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    RequestId,
-    jsonrpc_message_adapter,
-)
-from pydantic import ValidationError
 
 from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES
-from bridge.serve.greeting import Greeter
+from bridge.wire.outbox import MessageWriter, Outbox
 
 READ_BYTES: Final = 64 * 1024
 LINES_QUEUED: Final = 16
-PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 
 
 class OpenRequests:
-    """Requests that were read and not answered yet. One to listen is answered when there is nothing more to hear."""
+    """Requests that were read and not answered yet, by their ids."""
 
     def __init__(self) -> None:
-        self._ids: set[RequestId] = set()
+        self._ids: set[int | str] = set()
         self._changed = trio.Event()
 
-    def came_in(self, message: SessionMessage) -> None:
-        match message.message:
-            case JSONRPCRequest(method=method, id=request_id) if method != "subscriptions/listen":
-                self._ids.add(request_id)
-            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as taken}):
-                self._settle(taken)
-            case _:
-                pass
+    def __contains__(self, request_id: object) -> bool:
+        return request_id in self._ids
 
-    def went_out(self, message: SessionMessage) -> None:
-        match message.message:
-            case JSONRPCResponse(id=request_id) | JSONRPCError(id=str() | int() as request_id):
-                self._settle(request_id)
-            case _:
-                pass
+    def came_in(self, request_id: int | str) -> None:
+        self._ids.add(request_id)
 
-    def _settle(self, request_id: RequestId) -> None:
+    def settle(self, request_id: int | str) -> None:
+        """It has its answer, or its client took it back."""
         self._ids.discard(request_id)
         self._changed.set()
         self._changed = trio.Event()
 
     async def wait_answered(self) -> None:
-        """Block until each has its answer, or was taken back by the client."""
+        """Block until there is none."""
         while self._ids:
             await self._changed.wait()
+
+    async def wait_last_answers(self) -> None:
+        """Block until there is none, up to `limits.LAST_ANSWERS_SECONDS`: nothing more is read."""
+        with trio.move_on_after(LAST_ANSWERS_SECONDS):
+            await self.wait_answered()
 
 
 class LineReader:
@@ -109,144 +87,59 @@ class LineReader:
             self._buffer += chunk
 
 
-class StdioStreams:
-    """Both ends of one client's stdio, in the shape that the SDK's server takes them: it is at once its read
-    stream and, as `outgoing`, its write stream.
+class Stdio:
+    """Both ends of one client. Made by `open_stdio`."""
 
-    At the end of stdin, or when told to `stop`, it lets the requests that were read have their answers first.
-    """
-
-    def __init__(
-        self, stdin: trio.abc.ReceiveStream, stdout: trio.abc.SendStream, greeter: Greeter | None = None
-    ) -> None:
+    def __init__(self, stdin: trio.abc.ReceiveStream, stdout: trio.abc.SendStream, read: bytes = b"") -> None:
         """Args:
-        greeter: has read the beginning of stdin, and may have answered it.
+        read: what was read of stdin before.
         """
-        self._lines = LineReader(stdin, read=greeter.read if greeter is not None else b"")
-        self._stdout = stdout
-        self._greeter = greeter
-        self._open = OpenRequests()
+        self._lines = LineReader(stdin, read=read)
+        self._outbox = Outbox(MessageWriter(stdout, end=b"\n"), places=LINES_QUEUED)
         self._reading = trio.CancelScope()
         self._stopped = False
-        self._to_writer, self._queue = trio.open_memory_channel[SessionMessage | bytes](LINES_QUEUED)
-        self.outgoing = Outgoing(self._to_writer)
 
     def stop(self) -> None:
         """Read no more."""
         self._stopped = True
         self._reading.cancel()
 
-    async def write(self) -> None:
-        """Write what is queued, whole lines only, until there is nobody left to send or to read."""
-        try:
-            async for item in self._queue:
-                if isinstance(item, bytes):
-                    await self._stdout.send_all(item + b"\n")
-                else:
-                    if not self._was_sent(item):
-                        await self._stdout.send_all(_line(item))
-                    self._open.went_out(item)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            # Nobody reads stdout any more: a client that went away is the end of its stdin too.
-            self.stop()
-            async for _ in self._queue:
-                pass
-
-    def _was_sent(self, item: SessionMessage) -> bool:
-        """Whether it answers what the greeter has answered."""
-        match item.message:
-            case JSONRPCResponse(id=request_id, result=result) if self._greeter is not None:
-                return self._greeter.has_answered(request_id, result)
-            case JSONRPCError(id=request_id, error=error) if self._greeter is not None:
-                return self._greeter.has_answered(request_id, error)
-            case _:
-                return False
-
-    async def __anext__(self) -> SessionMessage:
-        while (line := await self._next_line()) is not None:
-            if not line.strip():
-                continue
-            try:
-                message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-            except ValidationError as error:
-                await self._refuse(error)
-                continue
-            self._open.came_in(message)
-            return message
-        with trio.move_on_after(LAST_ANSWERS_SECONDS):
-            await self._open.wait_answered()
-        raise StopAsyncIteration
-
-    async def _next_line(self) -> bytes | None:
+    async def next_line(self) -> bytes | None:
+        """The next line that says something; None at the end of stdin, or when told to `stop`."""
         if self._stopped:
             return None
         with trio.CancelScope() as self._reading:
             while True:
                 try:
-                    return await self._lines.read()
+                    line = await self._lines.read()
                 except ValueError as error:
-                    await self._to_writer.send(_error(INVALID_REQUEST, f"Invalid request: {error}"))
+                    await self.send(error_line(INVALID_REQUEST, f"Invalid request: {error}"))
                 except (trio.BrokenResourceError, trio.ClosedResourceError):
                     return None
+                else:
+                    if line is None or line.strip():
+                        return line
         return None
 
-    async def _refuse(self, error: ValidationError) -> None:
-        if error.errors()[0]["type"] == "json_invalid":
-            await self._to_writer.send(_error(PARSE_ERROR, "Parse error: a line that is not JSON was dropped"))
-        else:
-            text = "Invalid request: a line that is not a JSON-RPC 2.0 message was dropped"
-            await self._to_writer.send(_error(INVALID_REQUEST, text))
+    async def send(self, line: bytes) -> None:
+        """Write a line, or have it written. Raises trio.ClosedResourceError after the end."""
+        await self._outbox.send(line)
 
-    async def receive(self) -> SessionMessage:
+    async def write(self) -> None:
+        """Write what waits, whole lines only, until there is nobody left to send or to read."""
         try:
-            return await self.__anext__()
-        except StopAsyncIteration:
-            raise anyio.EndOfStream from None
+            await self._outbox.carry()
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            # Nobody reads stdout any more: a client that went away is the end of its stdin too.
+            self.stop()
+            await self._outbox.discard()
 
-    async def aclose(self) -> None:
-        self.stop()
-
-    def __aiter__(self) -> ReadStream[SessionMessage | Exception]:
-        return self
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
+    def close(self) -> None:
+        """Nothing more will be sent."""
+        self._outbox.close()
 
 
-class Outgoing:
-    """The SDK's write stream. A message is queued whole, so a cancelled request can't cut one in two."""
-
-    def __init__(self, to_writer: trio.MemorySendChannel[SessionMessage | bytes]) -> None:
-        self._to_writer = to_writer
-
-    async def send(self, item: SessionMessage, /) -> None:
-        try:
-            await self._to_writer.send(item)
-        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise anyio.ClosedResourceError from error
-
-    async def aclose(self) -> None:
-        self._to_writer.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-def _line(message: SessionMessage) -> bytes:
-    return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-
-
-def _error(code: int, text: str) -> bytes:
+def error_line(code: int, text: str) -> bytes:
     """An error for a message whose id is not known."""
     return json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": text}}).encode()
 
@@ -276,46 +169,54 @@ def _stderr_or(nothing: int) -> int:
     return 2
 
 
-@dataclass(frozen=True)
-class Stdio:
-    """What a server needs of stdio; `stop` ends the reading."""
-
-    incoming: ReadStream[SessionMessage | Exception]
-    outgoing: WriteStream[SessionMessage]
-    stop: Callable[[], None]
-
-
 @asynccontextmanager
-async def open_stdio(greeter: Greeter | None = None) -> AsyncGenerator[Stdio]:
-    """MCP messages over this process's stdin and stdout: on POSIX through our streams, elsewhere the SDK's.
+async def open_stdio(read: bytes = b"") -> AsyncGenerator[Stdio]:
+    """This process's stdin and stdout, for the length of the block.
 
     Args:
-        greeter: has read the beginning of stdin, and may have answered it.
+        read: what was read of stdin before.
     """
-    opened = _open_own(greeter) if os.name == "posix" else _open_sdk()
-    async with opened as stdio:
-        yield stdio
-
-
-@asynccontextmanager
-async def _open_own(greeter: Greeter | None) -> AsyncGenerator[Stdio]:
     with divert_stdio() as (fd_in, fd_out):
-        stdin, stdout = trio.lowlevel.FdStream(fd_in), trio.lowlevel.FdStream(fd_out)
-        streams = StdioStreams(stdin, stdout, greeter)
+        if os.name == "posix":
+            stdin, stdout = trio.lowlevel.FdStream(fd_in), trio.lowlevel.FdStream(fd_out)
+        else:
+            stdin, stdout = _ThreadStream(fd_in), _ThreadStream(fd_out)
+        stdio = Stdio(stdin, stdout, read)
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(streams.write)
-                yield Stdio(streams, streams.outgoing, streams.stop)
-                await streams.outgoing.aclose()
+                nursery.start_soon(stdio.write)
+                yield stdio
+                stdio.close()
                 nursery.cancel_scope.deadline = trio.current_time() + CLOSE_SECONDS
         finally:
             await trio.aclose_forcefully(stdin)
             await trio.aclose_forcefully(stdout)
 
 
-@asynccontextmanager
-async def _open_sdk() -> AsyncGenerator[Stdio]:
-    from mcp.server.stdio import stdio_server
+class _ThreadStream(trio.abc.SendStream, trio.abc.ReceiveStream):
+    """A file descriptor where none can be waited for without a thread, as on Windows."""
 
-    async with stdio_server() as (incoming, outgoing):
-        yield Stdio(incoming, outgoing, lambda: None)
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        try:
+            return await trio.to_thread.run_sync(
+                os.read, self._descriptor, max_bytes or READ_BYTES, abandon_on_cancel=True
+            )
+        except OSError as error:
+            raise trio.BrokenResourceError from error
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[await trio.to_thread.run_sync(os.write, self._descriptor, left) :]
+        except OSError as error:
+            raise trio.BrokenResourceError from error
+
+    async def wait_send_all_might_not_block(self) -> None:
+        pass
+
+    async def aclose(self) -> None:
+        """The descriptor goes with the process: a thread may read it still."""

@@ -24,7 +24,7 @@ from mcp_types import (
 
 from bridge import limits
 from bridge.browser.executable import find_browser
-from bridge.serve.mcp import BUILT_INS
+from bridge.serve.built_ins import BUILT_INS
 from tests.e2e.client import ERAS, Era, open_agent, open_raw, read, text_of
 from tests.e2e.test_life import children_of
 from tests.sites import Site, offering, tool

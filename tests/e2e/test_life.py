@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from bridge.serve.mcp import BUILT_INS
+from bridge.serve.built_ins import BUILT_INS
 from tests.e2e.client import RawClient, open_raw
 from tests.sites import Site, offering, tool
 

@@ -7,8 +7,8 @@ from mcp import MCPError
 from mcp_types import INVALID_PARAMS
 
 from bridge import limits
+from bridge.serve.built_ins import BUILT_INS
 from bridge.serve.greeting import INSTRUCTIONS
-from bridge.serve.mcp import BUILT_INS
 from tests.e2e.client import ERAS, Era, open_agent, open_raw, read, text_of
 from tests.sites import Site, offering, tool
 

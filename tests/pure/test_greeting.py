@@ -11,9 +11,10 @@ from trio.testing import memory_stream_one_way_pair
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.calls.results import Spill
-from bridge.serve.greeting import VERSIONS, greet
+from bridge.serve.greeting import VERSIONS, Greeter, greet
 from bridge.serve.mcp import serve_agent
-from bridge.serve.stdio import StdioStreams
+from bridge.serve.stdio import OpenRequests, Stdio
+from bridge.serve.streams import Incoming, Outgoing
 from bridge.settings import AgentSettings, PageSettings
 from bridge.wire.nursery import open_background
 
@@ -27,14 +28,17 @@ def initialize(version: object = "2025-11-25", **more: Any) -> dict[str, Any]:
 async def ask_sdk(message: dict[str, Any], *, direct: bool) -> dict[str, Any]:
     """What the SDK answers as this server."""
     agent = Agent(Bridge(Spill(), PageSettings()), AgentSettings(direct=direct))
-    to_bridge, stdin = memory_stream_one_way_pair()
+    _, stdin = memory_stream_one_way_pair()
     stdout, from_bridge = memory_stream_one_way_pair()
-    streams = StdioStreams(stdin, stdout)
-    with trio.fail_after(10):
+    stdio, requests = Stdio(stdin, stdout), OpenRequests()
+    to_sdk, lines = trio.open_memory_channel[bytes](1)
+    with trio.fail_after(10), to_sdk:
         async with open_background() as nursery:
-            nursery.start_soon(streams.write)
-            nursery.start_soon(serve_agent, agent, "7", streams, streams.outgoing)
-            await to_bridge.send_all(json.dumps(message).encode() + b"\n")
+            nursery.start_soon(stdio.write)
+            incoming = Incoming(lines, stdio, requests)
+            outgoing = Outgoing(stdio, requests, Greeter("7", direct=direct))
+            nursery.start_soon(serve_agent, agent, "7", incoming, outgoing)
+            await to_sdk.send(json.dumps(message).encode())
             return json.loads(await from_bridge.receive_some(1_000_000))
 
 

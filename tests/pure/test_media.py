@@ -13,7 +13,7 @@ from bridge.calls.binary import answer_binary
 from bridge.calls.results import Spill, open_spill
 from bridge.page.invocation import Binary, Ending, read_ending
 from bridge.page.media import Media, Resource, read_base64, recognise
-from bridge.serve.mcp import _as_result
+from bridge.serve.built_ins import as_result
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
@@ -116,10 +116,9 @@ def test_an_answer_in_mcp_is_its_text_then_its_media_then_its_notes():
         Resource("http://a/", "", "\ud800", None),
     )
 
-    result = _as_result(Answer("text", media=media, notes=("one", "two")))
+    result = as_result(Answer("text", media=media, notes=("one", "two")))
 
-    told = [block.model_dump(exclude_none=True, by_alias=True) for block in result.content]
-    assert told == [
+    assert result["content"] == [
         {"type": "text", "text": "text"},
         {"type": "image", "data": "eA==", "mimeType": "image/png"},
         {"type": "audio", "data": "eQ==", "mimeType": "audio/wav"},

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import limits
-from bridge.serve.mcp import BUILT_INS
+from bridge.serve.built_ins import BUILT_INS
 from bridge.tools.naming import PREFIX, Owned, Owner, name_tools, own
 from bridge.tools.schema import check_schema
 from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId

@@ -1,0 +1,89 @@
+"""One client from its first word to its last: which of its lines go which way."""
+
+import sys
+from contextlib import suppress
+from importlib import import_module
+from typing import Final
+
+import trio
+
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge
+from bridge.errors import BridgeError
+from bridge.serve.greeting import Greeter
+from bridge.serve.lane import Lane
+from bridge.serve.stdio import LINES_QUEUED, OpenRequests, Stdio
+from bridge.wire.nursery import open_background
+
+SWITCH_SECONDS: Final = 0.001
+"""For how long a thread that imports keeps the others waiting."""
+
+
+class Client:
+    """Whoever is at the other end of stdio.
+
+    Its plain calls take the lane, all else goes to the SDK. That is loaded when a line needs it, or else in the first
+    quiet moment: loading it takes as long as it takes a browser to start, and both would wait for each other.
+    """
+
+    def __init__(self, agent: Agent, bridge: Bridge, stdio: Stdio, greeter: Greeter) -> None:
+        self._agent = agent
+        self._bridge = bridge
+        self._stdio = stdio
+        self._greeter = greeter
+        self._requests = OpenRequests()
+        self._to_sdk, self._lines = trio.open_memory_channel[bytes](LINES_QUEUED)
+        self._load = trio.Event()
+        self._sdk_is_needed = False
+        self._has_ended = False
+
+    async def serve(self) -> None:
+        """Serve until stdin ends, or its reading is stopped, and what was read has its answers."""
+        async with open_background() as nursery:
+            nursery.start_soon(self._read, Lane(self._agent, self._stdio, self._requests, nursery))
+            nursery.start_soon(self._load_when_quiet)
+            await self._load.wait()
+            if self._has_ended and not self._sdk_is_needed:
+                await self._requests.wait_last_answers()
+            else:
+                await self._serve_by_sdk()
+
+    async def _read(self, lane: Lane) -> None:
+        while (line := await self._stdio.next_line()) is not None:
+            if lane.takes(line):
+                continue
+            if (answer := self._greeter.answer(line)) is not None:
+                await self._stdio.send(answer)
+            elif self._greeter.has_greeted and b'"notifications/initialized"' in line:
+                lane.open()
+            elif not (self._greeter.has_greeted and b'"initialize"' in line):
+                self._need_sdk()
+            await self._to_sdk.send(line)
+        self._has_ended = True
+        self._to_sdk.close()
+        self._load.set()
+
+    def _need_sdk(self) -> None:
+        self._sdk_is_needed = True
+        self._load.set()
+
+    async def _load_when_quiet(self) -> None:
+        with suppress(BridgeError):
+            await self._bridge.wait_pages()
+        await self._requests.wait_answered()
+        self._load.set()
+
+    async def _serve_by_sdk(self) -> None:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        try:
+            await trio.to_thread.run_sync(import_module, "bridge.serve.mcp", abandon_on_cancel=True)
+        finally:
+            sys.setswitchinterval(before)
+
+        from bridge.serve.mcp import serve_agent
+        from bridge.serve.streams import Incoming, Outgoing
+
+        incoming = Incoming(self._lines, self._stdio, self._requests)
+        outgoing = Outgoing(self._stdio, self._requests, self._greeter)
+        await serve_agent(self._agent, self._greeter.version, incoming, outgoing)

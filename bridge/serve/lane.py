@@ -1,0 +1,164 @@
+"""The short way of a call: from a line of stdin to a tool and back, past the SDK.
+
+Most of what an agent sends is `tools/call`, and most of what the SDK does for one is to make objects of its JSON and
+JSON of them again: a third of the time that a call takes. So a call that is plain is taken out of the stream before the
+SDK sees it, and the client can't tell: the same function runs it, the same function makes its result, and tests send
+the same calls both ways. Everything else stays with the SDK: whatever is not exactly of the form below, the handshake,
+lists, every error of the protocol, and all of 2026-07-28.
+"""
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn, cast
+
+import trio
+
+from bridge.calls.agent import Agent
+from bridge.calls.progress import Send
+from bridge.limits import CLOSE_SECONDS
+from bridge.serve.built_ins import as_result, has_tool, run_tool
+from bridge.serve.stdio import OpenRequests, Stdio
+
+logger = logging.getLogger(__name__)
+
+RequestId = int | str
+
+CONNECTION_CLOSED: Final = -32000
+INTERNAL_ERROR: Final = -32603
+SAFE_INTEGER: Final = 2**53 - 1
+MEMBERS: Final = 4
+WORDS: Final = {"name", "arguments", "_meta"}
+
+
+class Lane:
+    """Takes the plain calls of one client.
+
+    Args:
+        nursery: where they run.
+    """
+
+    def __init__(self, agent: Agent, stdio: Stdio, requests: OpenRequests, nursery: trio.Nursery) -> None:
+        self._agent = agent
+        self._stdio = stdio
+        self._requests = requests
+        self._nursery = nursery
+        self._is_open = False
+        self._calls: dict[RequestId, trio.CancelScope] = {}
+
+    def open(self) -> None:
+        """The handshake of a version that has one is over."""
+        self._is_open = True
+
+    def takes(self, line: bytes) -> bool:
+        """Whether a line is done with here: a plain call, which runs from now on, or the end of one."""
+        if not self._is_open:
+            return False
+        if b'"tools/call"' in line:
+            return self._take_call(line)
+        return b'"notifications/cancelled"' in line and self._take_back(line)
+
+    def _take_call(self, line: bytes) -> bool:
+        call = _read_call(line)
+        if call is None or call.request_id in self._requests or not has_tool(self._agent, call.name):
+            return False
+        self._requests.came_in(call.request_id)
+        scope = self._calls[call.request_id] = trio.CancelScope()
+        self._nursery.start_soon(self._run, call, scope)
+        return True
+
+    def _take_back(self, line: bytes) -> bool:
+        match _read(line):
+            case {"method": "notifications/cancelled", "params": {"requestId": int() | str() as request_id}}:
+                scope = self._calls.get(request_id)
+            case _:
+                return False
+        if scope is None:
+            return False
+        scope.cancel()
+        return True
+
+    async def _run(self, call: "_Call", scope: trio.CancelScope) -> None:
+        send = None if call.progress_token is None else self._progress(call.progress_token)
+        try:
+            with scope:
+                try:
+                    result = as_result(await run_tool(self._agent, call.name, call.arguments, send))
+                    line = _line(id=call.request_id, result=result)
+                except Exception as error:
+                    logger.exception("A call of %s met a bug of ours.", call.name)
+                    fault = {"code": INTERNAL_ERROR, "message": f"Internal error: {type(error).__name__}"}
+                    line = _line(id=call.request_id, error=fault)
+                await self._stdio.send(line)
+        except trio.Cancelled:
+            # The bridge ends, and a call is answered whatever happens.
+            fault = {"code": CONNECTION_CLOSED, "message": "Connection closed"}
+            with trio.move_on_after(CLOSE_SECONDS, shield=True):
+                await self._stdio.send(_line(id=call.request_id, error=fault))
+            raise
+        finally:
+            del self._calls[call.request_id]
+            self._requests.settle(call.request_id)
+
+    def _progress(self, token: RequestId) -> Send:
+        async def send(done: float, total: float | None, message: str | None) -> None:
+            told = {"progressToken": token, "progress": done, "total": total, "message": message}
+            params = {name: word for name, word in told.items() if word is not None}
+            await self._stdio.send(_line(method="notifications/progress", params=params))
+
+        return send
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    request_id: RequestId
+    name: str
+    arguments: dict[str, Any]
+    progress_token: RequestId | None
+
+
+def _read_call(line: bytes) -> _Call | None:
+    """A plain call, or None where a line is anything else: of that the SDK knows what to make."""
+    message = _read(line)
+    match message:
+        case {"jsonrpc": "2.0", "id": int() | str() as request_id, "method": "tools/call", "params": {**params}}:
+            words = cast("dict[str, Any]", params)
+        case _:
+            return None
+    name, arguments, meta = words.get("name"), words.get("arguments"), words.get("_meta")
+    if not isinstance(name, str) or not isinstance(arguments, dict | None) or not isinstance(meta, dict | None):
+        return None
+    told = cast("dict[str, Any]", meta or {})
+    token = told.get("progressToken")
+    is_plain = (
+        len(message) == MEMBERS
+        and words.keys() <= WORDS
+        and _is_id(request_id)
+        and (token is None or _is_id(token))
+        and not any(word.startswith("io.modelcontextprotocol/") for word in told)
+    )
+    return _Call(request_id, name, cast("dict[str, Any]", arguments or {}), token) if is_plain else None
+
+
+def _read(line: bytes) -> Any:  # noqa: ANN401  # JSON
+    """What a line holds; None where it is no JSON."""
+    try:
+        return json.loads(line.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _is_id(found: object) -> bool:
+    """Whether JSON may have this for an id or a token, and every JSON library reads it alike."""
+    if isinstance(found, int) and not isinstance(found, bool):
+        return abs(found) <= SAFE_INTEGER
+    return isinstance(found, str)
+
+
+def _line(**message: Any) -> bytes:  # noqa: ANN401  # JSON
+    told = {"jsonrpc": "2.0", **message}
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,222 @@
+"""Calls past the SDK: the same answers as through it, and nothing that only the SDK knows what to make of."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import memory_stream_one_way_pair, wait_all_tasks_blocked
+
+from bridge.calls.agent import Agent
+from bridge.calls.answers import Answer, answer_error, answer_json
+from bridge.calls.bridge import Bridge
+from bridge.calls.results import Spill
+from bridge.errors import PageThrew
+from bridge.page.media import Media, Resource
+from bridge.serve import lane, mcp
+from bridge.serve.client import Client
+from bridge.serve.greeting import Greeter
+from bridge.serve.lane import _read_call
+from bridge.serve.stdio import Stdio
+from bridge.settings import PageSettings
+from bridge.wire.nursery import open_background
+
+HANDSHAKE = (
+    {
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+)
+THE_LONG_WAY = {"io.modelcontextprotocol/x": 1}
+
+
+class Wire:
+    """A client's end of stdio."""
+
+    def __init__(self, stdin: trio.abc.SendStream, stdout: trio.abc.ReceiveStream) -> None:
+        self._stdin = stdin
+        self._stdout = stdout
+        self._unread = b""
+
+    async def say(self, message: dict[str, Any]) -> None:
+        await self._stdin.send_all(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    async def hear(self) -> dict[str, Any]:
+        while b"\n" not in self._unread:
+            self._unread += await self._stdout.receive_some(1_000_000)
+        line, _, self._unread = self._unread.partition(b"\n")
+        return json.loads(line)
+
+    async def call(self, request_id: object, meta: dict[str, Any]) -> None:
+        params = {"name": "list_pages", "arguments": {"a": 1}, "_meta": meta}
+        await self.say({"id": request_id, "method": "tools/call", "params": params})
+
+
+@asynccontextmanager
+async def open_wire() -> AsyncIterator[Wire]:
+    bridge = Bridge(Spill(), PageSettings())
+    to_bridge, stdin = memory_stream_one_way_pair()
+    stdout, from_bridge = memory_stream_one_way_pair()
+    stdio = Stdio(stdin, stdout)
+    wire = Wire(to_bridge, from_bridge)
+    with trio.fail_after(10):
+        async with open_background() as nursery:
+            nursery.start_soon(stdio.write)
+            nursery.start_soon(Client(Agent(bridge), bridge, stdio, Greeter("7", direct=False)).serve)
+            for message in HANDSHAKE:
+                await wire.say(message)
+            assert (await wire.hear())["id"] == 0
+            yield wire
+
+
+ANSWERS = [
+    Answer("text"),
+    Answer('"\u2028\x00é😀"', notes=("one", "two")),
+    answer_json({"pages": [{"page": "p1", "tools": 0.5, "none": None}]}),
+    answer_error(PageThrew("It threw \ud800.", stack="at x")),
+    Answer(
+        "media",
+        media=(
+            Media("image", "image/png", "eA=="),
+            Media("audio", "audio/wav", "eQ=="),
+            Resource("http://a/", "text/plain", "words", None),
+            Resource("http://a/", "application/pdf", None, "eA=="),
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.text[:5])
+async def test_a_client_can_not_tell_which_way_its_call_went(answer: Answer, monkeypatch: pytest.MonkeyPatch):
+    asked: list[tuple[str, str, dict[str, Any]]] = []
+
+    for way in (lane, mcp):
+
+        async def run(_: Agent, name: str, arguments: dict[str, Any], send: Any, way: str = way.__name__) -> Answer:
+            asked.append((way, name, arguments))
+            if send is not None:
+                await send(1, None, None)
+                await send(2.5, 3, "half")
+            return answer
+
+        monkeypatch.setattr(way, "run_tool", run)
+
+    async with open_wire() as wire:
+        told: list[list[dict[str, Any]]] = []
+        for meta in ({}, THE_LONG_WAY):
+            await wire.call(1, meta)
+            await wire.call("two", meta | {"progressToken": "t", "mine": 5})
+            told.append([await wire.hear() for _ in range(4)])
+
+    by_lane, by_sdk = told
+    assert sorted(by_lane, key=str) == sorted(by_sdk, key=str)
+    assert [one[0] for one in asked] == ["bridge.serve.lane"] * 2 + ["bridge.serve.mcp"] * 2
+    assert {one[1] for one in asked} == {"list_pages"}
+    assert [one[2] for one in asked] == [{"a": 1}] * 4
+
+
+@pytest.mark.parametrize("meta", [{}, THE_LONG_WAY], ids=["lane", "sdk"])
+async def test_what_a_client_took_back_is_not_answered(meta: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+    began = trio.Event()
+    ends: list[str] = []
+
+    async def run(*_: object) -> Answer:
+        began.set()
+        try:
+            await trio.sleep_forever()
+        finally:
+            ends.append("cancelled")
+        raise AssertionError
+
+    for way in (lane, mcp):
+        monkeypatch.setattr(way, "run_tool", run)
+
+    async with open_wire() as wire:
+        await wire.call(1, meta)
+        await began.wait()
+        await wire.say({"method": "notifications/cancelled", "params": {"requestId": 1}})
+        await wait_all_tasks_blocked()
+        assert ends == ["cancelled"]
+        await wire.say({"id": 2, "method": "ping"})
+        assert (await wire.hear())["id"] == 2
+
+
+async def test_a_bug_of_ours_in_a_call_is_an_answer_too(monkeypatch: pytest.MonkeyPatch, caplog: Any):
+    async def run(*_: object) -> Answer:
+        raise LookupError("a bug")
+
+    monkeypatch.setattr(lane, "run_tool", run)
+    async with open_wire() as wire:
+        await wire.call(1, {})
+        answer = await wire.hear()
+
+    assert answer["id"] == 1
+    assert answer["error"] == {"code": -32603, "message": "Internal error: LookupError"}
+    assert "a bug" in caplog.text
+
+
+async def test_no_call_is_taken_before_the_handshake_is_over(monkeypatch: pytest.MonkeyPatch):
+    async def run(*_: object) -> Answer:
+        raise AssertionError("it was taken")
+
+    monkeypatch.setattr(lane, "run_tool", run)
+    monkeypatch.setitem(globals(), "HANDSHAKE", HANDSHAKE[:1])
+    async with open_wire() as wire:
+        await wire.call(1, {})
+        answer = await wire.hear()
+
+    assert answer["id"] == 1
+    assert answer["result"]["isError"]
+
+
+PLAIN = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "list_pages", "arguments": {}},
+}
+
+
+def with_params(**more: Any) -> bytes:
+    return json.dumps(PLAIN | {"params": PLAIN["params"] | more}).encode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"[" * 100_000,
+        b"\xff",
+        b"[" + json.dumps(PLAIN).encode() + b"]",
+        b"\xef\xbb\xbf" + json.dumps(PLAIN).encode(),
+        json.dumps(PLAIN | {"id": None}).encode(),
+        json.dumps(PLAIN | {"id": True}).encode(),
+        json.dumps(PLAIN | {"id": 1.0}).encode(),
+        json.dumps(PLAIN | {"id": 2**53}).encode(),
+        json.dumps(PLAIN | {"jsonrpc": 2}).encode(),
+        json.dumps(PLAIN | {"more": 1}).encode(),
+        json.dumps(PLAIN | {"params": []}).encode(),
+        json.dumps({name: PLAIN[name] for name in ("jsonrpc", "method", "params")}).encode(),
+        with_params(name=5),
+        with_params(arguments=[]),
+        with_params(arguments=float("nan")),
+        with_params(arguments={"a": float("inf")}),
+        with_params(task={}),
+        with_params(_meta=[]),
+        with_params(_meta={"progressToken": True}),
+        with_params(_meta={"progressToken": 1.5}),
+        with_params(_meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"}),
+    ],
+)
+def test_what_is_not_plain_is_left_to_the_sdk(line: bytes):
+    assert _read_call(json.dumps(PLAIN).encode()) is not None
+    assert _read_call(line) is None

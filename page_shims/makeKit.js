@@ -13,6 +13,8 @@ function makeKit(natives, early) {
   const runs = makeRuns(natives);
   /** @type {Round | null} */
   let round = null;
+  /** @type {ValueBounds} */
+  let bounds;
   // A page that runs already may hold on to the functions that covering replaces: there, a listener may be.
   const cover = early ? makeCover(natives) : null;
   const listening = cover === null ? () => 1 : watchListeners(natives, cover, () => news.tell('listener'));
@@ -26,6 +28,7 @@ function makeKit(natives, early) {
     switch (words[0]) {
       case 'discover': {
         if (!runsListeners(natives)) return waitForTimers(natives);
+        bounds = words[3];
         const hoped = hopeFor(natives, round, listening(), words[1].patience);
         round = openRound(natives, words[1], (round === null ? 0 : round.number) + 1, hoped, news, beginDtmcp());
         const source = findModelContext(natives);
@@ -45,9 +48,10 @@ function makeKit(natives, early) {
         const given = natives.parse(words[4]);
         const lacking = placeElements(natives, given, words[7]);
         if (lacking !== null) return lacking;
+        const wanted = { __proto__: null, ...bounds, select: words[5] };
         return runs.begin(words[6], (context) => {
-          if ('source' in tool) return runRegistered(natives, tool, words[4], words[5], registrations, context);
-          return runTool(natives, () => natives.apply(tool.execute, tool.owner, [given, context]), words[5]);
+          if ('source' in tool) return runRegistered(natives, tool, words[4], wanted, registrations, context);
+          return runTool(natives, () => natives.apply(tool.execute, tool.owner, [given, context]), wanted);
         });
       }
       case 'abort':

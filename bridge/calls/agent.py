@@ -1,7 +1,7 @@
 """One connected agent: what it was shown, and what it may ask for."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -148,7 +148,7 @@ class Agent:
                 trusted_origins=self.settings.trusted_origins,
             )
             try:
-                async with open_progress(send_progress) as progress:
+                async with open_progress(send_progress) if send_progress else nullcontext() as progress:
                     ending = await run_call(self._bridge, call, attempt, progress)
                 return shape(self._bridge, ending)
             except CallRejected as error:
@@ -189,7 +189,7 @@ class Agent:
             attempt.what = f"Tool {running.tool.name!r} of page {page}"
             with recorded(self._log, page, running.tool.name, None) as record:
                 record.attempt = attempt
-                async with open_progress(send_progress) as progress:
+                async with open_progress(send_progress) if send_progress else nullcontext() as progress:
                     ending = await await_call(self._bridge, found, running, attempt, progress)
                 record.answer = shape(self._bridge, ending)
                 return record.answer

@@ -10,7 +10,6 @@ from urllib.parse import unquote
 from bridge import limits
 from bridge.calls.results import clean_text
 from bridge.errors import ArgumentFault, ArgumentsInvalid
-from bridge.tools.bounds import nesting
 from bridge.tools.faults import TYPES, Fault, plain, requirement, shown
 from bridge.tools.keywords import Json
 from bridge.tools.schema import CheckedSchema
@@ -18,6 +17,7 @@ from bridge.tools.schema import CheckedSchema
 Arguments = dict[str, Any]
 
 _ANYTHING: Final = frozenset(TYPES)
+_encode: Final = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
 _FOLLOWED: Final = 8
 """References one behind the other, when a word on the command line looks for its type."""
 
@@ -39,19 +39,17 @@ def read_arguments(given: object) -> Arguments:
         )
     try:
         # First, since it also finds an object that holds itself.
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text = _encode(value)
     except RecursionError as error:
         raise _too_deep() from error
     except (TypeError, ValueError) as error:
         raise ArgumentsInvalid(f"Arguments must be JSON: {error}. Mend them and call again.") from error
-    size = len(text.encode("utf-8", "surrogatepass"))
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if size > limits.ARGUMENT_BYTES:
         raise ArgumentsInvalid(
             f"Arguments have {size:,} bytes as JSON, and {limits.ARGUMENT_BYTES:,} are allowed. Send less at a time."
         )
-    if nesting(cast("Arguments", value)) > limits.ARGUMENT_DEPTH:
-        raise _too_deep()
-    return _clean(value)
+    return _clean_object(cast("dict[Json, Json]", value), 1)
 
 
 def check_arguments(schema: CheckedSchema, arguments: Arguments, *, tool: str) -> Arguments:
@@ -208,29 +206,32 @@ def _too_deep() -> ArgumentsInvalid:
     return ArgumentsInvalid(f"Arguments are nested deeper than {limits.ARGUMENT_DEPTH} levels. Send flatter ones.")
 
 
-def _clean(value: Json) -> Json:
-    """A copy that consists of JSON values that a page can hold."""
+def _clean(value: Json, depth: int) -> Json:
+    """A copy that consists of JSON values that a page can hold; `depth` is how many lists and objects are around it."""
     match value:
-        case None | bool() | float():
-            return value
         case str():
             return clean_text(value)
+        case None | bool() | float():
+            return value
         case int() if abs(value) <= sys.float_info.max:
             return value
-        case list():
-            return [_clean(part) for part in cast("list[Json]", value)]
-        case dict():
-            return _clean_object(cast("dict[Json, Json]", value))
+        case list() if depth < limits.ARGUMENT_DEPTH:
+            return [_clean(part, depth + 1) for part in cast("list[Json]", value)]
+        case dict() if depth < limits.ARGUMENT_DEPTH:
+            return _clean_object(cast("dict[Json, Json]", value), depth + 1)
+        case list() | dict():
+            raise _too_deep()
         case _:
             raise ArgumentsInvalid(
                 f"Arguments must be JSON that a page can hold, which {shown(value)} is not. Mend them and call again."
             )
 
 
-def _clean_object(value: dict[Json, Json]) -> Arguments:
+def _clean_object(value: dict[Json, Json], depth: int) -> Arguments:
     cleaned: Arguments = {}
     for name, part in value.items():
-        if not isinstance(name, str) or clean_text(name) in cleaned:
+        key = clean_text(name) if isinstance(name, str) else ""
+        if not isinstance(name, str) or key in cleaned:
             raise ArgumentsInvalid(f"Arguments must be JSON: {shown(name)} can't be a name there. Mend them.")
-        cleaned[clean_text(name)] = _clean(part)
+        cleaned[key] = _clean(part, depth)
     return cleaned

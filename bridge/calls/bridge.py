@@ -54,7 +54,9 @@ class Bridge:
             BrowserStarting: it takes longer.
             UsageError: the options can't be used.
         """
-        if self._pages is not None and self._pages.are_lost:
+        if self._pages is not None:
+            if not self._pages.are_lost:
+                return self._pages
             await self._changed.wait()
         if self._failure is not None and self._is_ours:
             self._start_again()
@@ -96,7 +98,7 @@ class Bridge:
 
     def find_page(self, handle: str) -> Page | None:
         """The open page of that handle, or None."""
-        return next((page for page in self._pages or () if page.handle == handle), None)
+        return self._pages.get(handle) if self._pages is not None else None
 
     async def keep_browser(self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...]) -> None:
         """Own the browser from its start to its end, and the next one after it.

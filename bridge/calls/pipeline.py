@@ -1,8 +1,7 @@
 """The way of a call: find → choose → check → run → shape. The only place that sets deadlines."""
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -58,14 +57,9 @@ class Attempt:
         self.dispatched = False
         self._scope = scope
 
-    @contextmanager
-    def own_deadline(self) -> Generator[None]:
-        """For a block that ends in time by itself, and has more to do then than to leave."""
-        self._scope.deadline = inf
-        try:
-            yield
-        finally:
-            self._scope.deadline = self.deadline
+    def mind_deadline(self, *, by_itself: bool) -> None:
+        """Whether what follows ends in time by itself, as it has more to do then than to leave."""
+        self._scope.deadline = inf if by_itself else self.deadline
 
 
 async def answer_within(seconds: float, what: str, operation: Callable[[Attempt], Awaitable[Answer]]) -> Answer:
@@ -179,19 +173,21 @@ async def await_call(
         BridgeError: as `PageCall.wait` and `PageCall.stop`.
     """
     attempt.tool, attempt.dispatched = running.tool, True
+    attempt.mind_deadline(by_itself=True)
     try:
-        with attempt.own_deadline():
-            if progress is None:
-                return await _await_in_time(running, attempt)
-            async with open_background() as nursery:
-                nursery.start_soon(running.run.follow, progress.tell)
-                return await _await_in_time(running, attempt)
+        if progress is None:
+            return await _await_in_time(running, attempt)
+        async with open_background() as nursery:
+            nursery.start_soon(running.run.follow, progress.tell)
+            return await _await_in_time(running, attempt)
     except DialogOpen:
         bridge.hold(page, running)
         raise
     except trio.Cancelled:
         page.let_go(running.run, Why.CANCELLED)
         raise
+    finally:
+        attempt.mind_deadline(by_itself=False)
 
 
 async def _await_in_time(running: PageCall, attempt: Attempt) -> Ending:

@@ -46,15 +46,8 @@ class Progress:
 
 
 @asynccontextmanager
-async def open_progress(send: Send | None) -> AsyncGenerator[Progress | None]:
-    """Tell of a call for the length of the block; nothing is sent after it.
-
-    Args:
-        send: None where nobody asked.
-    """
-    if send is None:
-        yield None
-        return
+async def open_progress(send: Send) -> AsyncGenerator[Progress]:
+    """Tell of a call for the length of the block; nothing is sent after it."""
     progress = Progress(send)
     async with open_background() as nursery:
         nursery.start_soon(progress.beat)

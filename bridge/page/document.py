@@ -11,6 +11,7 @@ from bridge.errors import BridgeError, CommandFailed, DialogOpen, PageStuck, Pag
 from bridge.page.dialogs import Dialog
 from bridge.page.discovery import BOUNDS, Discovery
 from bridge.page.frames import Realm
+from bridge.page.invocation import RESULT_BOUNDS
 from bridge.page.kit import KitCutShort, ask_kit, is_answer_lost, is_realm_gone, was_terminated
 from bridge.wire.connection import Pending, Session
 from bridge.wire.router import Json
@@ -166,6 +167,7 @@ class Document:
                             "discover",
                             BOUNDS,
                             grace_seconds * 1000,
+                            RESULT_BOUNDS,
                             await_promise=True,
                             timeout_ms=limits.LISTENER_SECONDS * 1000,
                         )

@@ -1,13 +1,13 @@
 """How one run of a tool ended, as the kit tells it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from bridge import limits
 from bridge.page.media import Media, Resource
 
-BOUNDS: Final = {
+RESULT_BOUNDS: Final = {
     "chars": limits.RESULT_CHARS,
     "stringChars": limits.RESULT_STRING_CHARS,
     "depth": limits.RESULT_DEPTH,
@@ -24,7 +24,7 @@ BOUNDS: Final = {
         "fileBytes": limits.FILE_BYTES,
     },
 }
-"""With `select`, what page_shims/values.d.ts calls ValueBounds."""
+"""What page_shims/values.d.ts calls ValueBounds, but for `select`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,6 @@ class Ending:
     more: str
     binary: Binary = Binary()
     media: tuple[Media | Resource, ...] = ()
-
-
-def bounds_of(select: Sequence[str]) -> dict[str, Any]:
-    """The bounds of one result, and the path to the part of it that is wanted; see `values.read_pointer`."""
-    return {**BOUNDS, "select": list(select)}
 
 
 def read_ending(told: Mapping[str, Any]) -> Ending:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from bridge.errors import CommandFailed
 from bridge.page.frames import Realm
@@ -15,10 +15,13 @@ class KitCutShort(Exception):
     """The script that makes the kit was ended by force as it began: its name is taken, and means nothing."""
 
 
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def call_expression(name: str, words: Sequence[object]) -> str:
     """A script that calls the kit with JSON values."""
     # JSON text is also a JavaScript literal, but for `__proto__` in it; so it goes over as a string.
-    return f"{name}({json.dumps(json.dumps(words))})"
+    return f"{name}({_encode(_encode(words))})"
 
 
 async def ask_kit(
@@ -45,18 +48,17 @@ async def ask_kit(
     call = call_expression(name, words)
     # The second finds a kit where two came at once to a document without one, so the third just calls it.
     for makes_kit in (False, True, False):
-        answer, thrown = await session.run(
+        answer = await session.run(
             evaluate_in(
                 realm.unique_context_id,
                 # Made when it is needed: one who waits in the kit would hold a large script for ever.
                 f"{kit_script(name, early=False)}\n{call}" if makes_kit else call,
-                return_by_value=True,
                 await_promise=await_promise,
                 timeout_ms=timeout_ms,
             )
         )
-        if thrown is None:
-            return cast("Any", answer.value)
+        if not answer.has_thrown:
+            return answer.value
         if answer.class_name not in ("ReferenceError", "SyntaxError"):
             raise CommandFailed("Runtime.evaluate", "the page broke the shim")
     raise KitCutShort

@@ -48,11 +48,15 @@ class Pages:
     @property
     def are_lost(self) -> bool:
         """Their browser is gone, or the link to it is."""
-        return self._browser.connection.lost is not None
+        return self._browser.connection.is_lost
+
+    def get(self, handle: str) -> Page | None:
+        """The page of that handle, or None where there is none now."""
+        return self._by_handle.get(PageHandle(handle))
 
     def find(self, handle: str) -> Page:
         """Raises PageNotFound."""
-        page = self._by_handle.get(PageHandle(handle))
+        page = self.get(handle)
         if page is None:
             raise PageNotFound(handle, list(self._by_handle))
         return page

@@ -12,7 +12,7 @@ from bridge import limits
 from bridge.errors import BridgeError, CommandFailed, NavigatedDuringCall
 from bridge.page.dialogs import Dialog
 from bridge.page.document import Document, DocumentEnded
-from bridge.page.invocation import Ending, bounds_of, read_ending
+from bridge.page.invocation import Ending, read_ending
 from bridge.page.kit import call_expression, is_answer_lost, is_realm_gone, was_terminated
 from bridge.wire.commands import evaluate_in, runtime
 from bridge.wire.router import Json
@@ -66,11 +66,10 @@ class Run:
         self._last_word_at: float | None = None
         self._dialog: Dialog | None = None
         self._changed = trio.Event()
-        words = ("call", round_, group, tool, arguments_text, bounds_of(select), self._number, list(elements))
+        words = ("call", round_, group, tool, arguments_text, list(select), self._number, list(elements))
         command = evaluate_in(
             document.realm.unique_context_id,
             call_expression(document.kit, words),
-            return_by_value=True,
             await_promise=True,
         )
         self._pending = document.session.begin(command, on_done=self._on_reply)
@@ -80,18 +79,18 @@ class Run:
 
     def _on_reply(self) -> None:
         try:
-            answer, thrown = self._pending.result()
+            answer = self._pending.result()
         except CommandFailed as error:
             self._settle(self._why_no_answer(error))
         except BridgeError as error:
             self._settle(error)
         else:
-            told = cast("dict[str, Any] | None", answer.value)
-            if thrown is not None or told is None:
+            told = answer.value
+            if answer.has_thrown or not isinstance(told, dict):
                 self._settle(CommandFailed("Runtime.evaluate", "the page broke the shim"))
-            elif told.get("how") != "abandoned":
+            elif cast("Json", told).get("how") != "abandoned":
                 # Who let it go knows best what that took.
-                self._settle(read_ending(told))
+                self._settle(read_ending(cast("Json", told)))
 
     def _why_no_answer(self, error: CommandFailed) -> Ending | Exception:
         if was_terminated(error):

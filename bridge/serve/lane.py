@@ -31,6 +31,9 @@ MEMBERS: Final = 4
 WORDS: Final = {"name", "arguments", "_meta"}
 
 
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
 class Lane:
     """Takes the plain calls of one client.
 
@@ -160,5 +163,4 @@ def _is_id(found: object) -> bool:
 
 
 def _line(**message: Any) -> bytes:  # noqa: ANN401  # JSON
-    told = {"jsonrpc": "2.0", **message}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    return _encode({"jsonrpc": "2.0", **message}).encode()

@@ -9,7 +9,7 @@ from typing import Final
 import trio
 
 from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES
-from bridge.wire.outbox import MessageWriter, Outbox
+from bridge.wire.pipes import MessageWriter, Outbox, receive_some
 
 READ_BYTES: Final = 64 * 1024
 LINES_QUEUED: Final = 16
@@ -80,7 +80,7 @@ class LineReader:
                 self._dropping = True
                 self._buffer.clear()
                 self._scanned = 0
-            chunk = await self._stream.receive_some(READ_BYTES)
+            chunk = await receive_some(self._stream, READ_BYTES)
             if not chunk:
                 rest, self._buffer = bytes(self._buffer), bytearray()
                 return rest or None

@@ -21,6 +21,7 @@ __all__ = [
     "DialogClosed",
     "DialogOpening",
     "DocumentOpened",
+    "Evaluated",
     "Event",
     "FrameDetached",
     "FrameNavigated",
@@ -234,15 +235,25 @@ def finish_command(command: Generator[Json, Json, Result], result: Json) -> Resu
     raise ValueError("its answer was not expected")
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What Runtime.evaluate answers by value, of which PyCDP reads much more.
+
+    `value` is a JSON value. `class_name` names the class of an object, of an error that was thrown, too.
+    """
+
+    value: Any
+    class_name: str
+    has_thrown: bool
+
+
 def evaluate_in(
     unique_context_id: str,
     expression: str,
     *,
-    object_group: str | None = None,
-    return_by_value: bool = False,
     await_promise: bool = False,
     timeout_ms: float | None = None,
-) -> Generator[Json, Json, tuple[runtime.RemoteObject, runtime.ExceptionDetails | None]]:
+) -> Generator[Json, Json, Evaluated]:
     """Runtime.evaluate bound to one realm: the check and the run are one step inside V8.
 
     A numeric `contextId` would run on whatever document has that number by now, even of another origin.
@@ -253,20 +264,15 @@ def evaluate_in(
     params: Json = {
         "expression": expression,
         "uniqueContextId": unique_context_id,
-        "returnByValue": return_by_value,
+        "returnByValue": True,
         "awaitPromise": await_promise,
         "silent": True,
     }
-    if object_group is not None:
-        params["objectGroup"] = object_group
     if timeout_ms is not None:
         params["timeout"] = timeout_ms
     result = yield {"method": "Runtime.evaluate", "params": params}
-    details = result.get("exceptionDetails")
-    return (
-        runtime.RemoteObject.from_json(result["result"]),
-        runtime.ExceptionDetails.from_json(details) if details is not None else None,
-    )
+    answer: Json = result["result"]
+    return Evaluated(answer.get("value"), str(answer.get("className", "")), result.get("exceptionDetails") is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from bridge.errors import BridgeError, CommandFailed, ConnectionLost
 from bridge.limits import CLOSE_SECONDS
 from bridge.wire.commands import Command, Event, Result, finish_command, parse_event
 from bridge.wire.nursery import open_background
-from bridge.wire.outbox import Outbox
+from bridge.wire.pipes import Outbox
 from bridge.wire.router import Json, RawEvent, Reply, Router, SessionId, WireFault
 from bridge.wire.transports import Transport, TransportEnded
 
@@ -87,6 +87,10 @@ class Connection:
         self._outbox = Outbox(transport)
         self._lost: ConnectionLost | None = None
         self._ended = trio.Event()
+
+    @property
+    def is_lost(self) -> bool:
+        return self._lost is not None
 
     @property
     def lost(self) -> ConnectionLost | None:

@@ -13,6 +13,8 @@ Json = dict[str, Any]
 
 SHOWN_CHARS: Final = 80
 
+_encode: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
 
 class WireFault(Exception):
     """The other side sent something that is not CDP; the message says what came."""
@@ -56,7 +58,7 @@ class Router:
         if session_id is not None:
             message["sessionId"] = session_id
         try:
-            text = json.dumps(message, separators=(",", ":"), allow_nan=False)
+            text = _encode(message)
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
         return self._last_id, text.encode()

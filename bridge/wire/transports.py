@@ -15,7 +15,7 @@ from bridge.errors import BrowserFailedToStart
 from bridge.limits import CDP_MESSAGE_BYTES, CLOSE_SECONDS, HANDSHAKE_SECONDS, WEBSOCKET_QUEUE_MESSAGES
 from bridge.wire.address import Address, open_stream
 from bridge.wire.nursery import open_background
-from bridge.wire.outbox import MessageWriter
+from bridge.wire.pipes import MessageWriter, receive_some
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ class PipeTransport(Transport):
             if self._scanned > self._message_bytes:
                 raise TransportEnded(f"a message over the limit of {self._message_bytes} bytes came")
             try:
-                chunk = await self._from_browser.receive_some(PIPE_READ_BYTES)
+                chunk = await receive_some(self._from_browser, PIPE_READ_BYTES)
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 raise TransportEnded("the browser closed its debugging pipe") from error
             if not chunk:

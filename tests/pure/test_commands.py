@@ -198,7 +198,7 @@ DETAILS: Json = {"exceptionId": 1, "text": "Uncaught", "lineNumber": 2, "columnN
     ],
 )
 def test_a_result_that_cannot_be_read_is_one_kind_of_error(result):
-    command = commands.evaluate_in("-1.2", "1")
+    command = commands.runtime.evaluate("1")
     next(command)
 
     with pytest.raises(ValueError, match="its answer cannot be read"):
@@ -227,25 +227,23 @@ def test_a_command_that_asks_twice_is_an_error():
 
 
 def test_an_evaluation_is_bound_to_its_realm_and_never_to_a_number():
-    request = next(commands.evaluate_in("-1.2", "1 + 1", object_group="g"))
+    request = next(commands.evaluate_in("-1.2", "1 + 1"))
 
     assert request["method"] == "Runtime.evaluate"
     assert request["params"]["uniqueContextId"] == "-1.2"
-    assert request["params"]["objectGroup"] == "g"
     assert "contextId" not in request["params"]
 
 
-def test_an_evaluation_gives_the_value_and_what_was_thrown():
-    fine, thrown = commands.evaluate_in("-1.2", "1"), commands.evaluate_in("-1.2", "throw 1")
+def test_an_evaluation_gives_the_value_and_whether_something_was_thrown():
+    fine, thrown = commands.evaluate_in("-1.2", "1"), commands.evaluate_in("-1.2", "throw TypeError()")
     next(fine)
     next(thrown)
 
-    value, nothing = finish_command(fine, {"result": {"type": "number", "value": 1}})
-    _, exception = finish_command(thrown, {"result": {"type": "number"}, "exceptionDetails": DETAILS})
+    value = finish_command(fine, {"result": {"type": "number", "value": 1}})
+    error = finish_command(thrown, {"result": {"type": "object", "className": "TypeError"}, "exceptionDetails": {}})
 
-    assert (value.value, nothing) == (1, None)
-    assert exception is not None
-    assert exception.line_number == 2
+    assert value == commands.Evaluated(1, "", has_thrown=False)
+    assert error == commands.Evaluated(None, "TypeError", has_thrown=True)
 
 
 @pytest.mark.parametrize(

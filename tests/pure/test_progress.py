@@ -2,7 +2,7 @@
 
 import pytest
 import trio
-from trio.testing import MockClock, wait_all_tasks_blocked
+from trio.testing import MockClock
 
 from bridge import limits
 from bridge.calls.progress import open_progress
@@ -75,9 +75,3 @@ async def test_a_report_makes_the_next_word_of_ours_later(autojump_clock: MockCl
         assert len(notices.sent) == 1
         await trio.sleep(2)
         assert len(notices.sent) == 2
-
-
-async def test_nothing_is_sent_where_nobody_asked():
-    async with open_progress(None) as progress:
-        assert progress is None
-        await wait_all_tasks_blocked()

@@ -18,6 +18,8 @@ from bridge.tools.sources.content import read_completed
 from bridge.tools.sources.elements import find_elements, not_there, words_of
 from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
 
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class PageSource:
     """Keeps the registry true to the pages. A `PageObserver`."""
@@ -61,7 +63,7 @@ class PageSource:
             ArgumentsInvalid: they name an element, and it can't get any.
             PageUnresponsive, ConnectionLost: it can't be run.
         """
-        text = json.dumps(arguments, separators=(",", ":"))
+        text = _encode(arguments)
         elements = find_elements(tool, arguments, text)
         words = [words_of(place) for place in elements]
         home = tool.home

@@ -1,5 +1,6 @@
-"""Whole messages to one stream, in the order in which they came."""
+"""Streams of bytes, quicker: chunks that come, and whole messages that go, in their order."""
 
+import errno
 import math
 import os
 from typing import Protocol
@@ -47,6 +48,31 @@ class MessageWriter:
         framed = message + self._end
         written, self._written = self._written, 0
         await self._stream.send_all(framed[written:] if written else framed)
+
+
+async def receive_some(stream: trio.abc.ReceiveStream, max_bytes: int) -> bytes:
+    """As the stream's own; but of a descriptor it has one turn of the scheduler at each chunk, and not two.
+
+    Raises:
+        trio.BrokenResourceError, trio.ClosedResourceError: as the stream's own.
+    """
+    if os.name != "posix" or not isinstance(stream, trio.lowlevel.FdStream):
+        return bytes(await stream.receive_some(max_bytes))
+    await trio.lowlevel.checkpoint_if_cancelled()
+    has_waited = False
+    while True:
+        try:
+            chunk = os.read(stream.fileno(), max_bytes)
+        except BlockingIOError:
+            await trio.lowlevel.wait_readable(stream.fileno())
+            has_waited = True
+        except OSError as error:
+            gone = trio.ClosedResourceError if error.errno == errno.EBADF else trio.BrokenResourceError
+            raise gone from error
+        else:
+            if not has_waited:
+                await trio.lowlevel.cancel_shielded_checkpoint()
+            return chunk
 
 
 class Outbox:

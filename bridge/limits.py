@@ -155,5 +155,7 @@ NOTICE_SECONDS: Final = 0.25
 """Changes that come together are one notice. It holds this long, and what it says is what there is then."""
 NOTICE_PAGE_SECONDS: Final = 1.0
 """How long a notice waits for pages between two documents: a reload that changes nothing is no news."""
+OPEN_REQUESTS: Final = 256
+"""Of one client, read and not answered. It is read no further until it has taken some of its answers."""
 LAST_ANSWERS_SECONDS: Final = 1.0
 """How long requests that were already read may go on after stdin's end."""

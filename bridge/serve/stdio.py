@@ -5,11 +5,13 @@ The file descriptors are used directly on POSIX: the SDK's own stdio hops to a t
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Generator
+import select
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self, cast
 
 import anyio
 import trio
@@ -17,6 +19,7 @@ from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
@@ -24,8 +27,9 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
+from pydantic_core import from_json
 
-from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES
+from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES, OPEN_REQUESTS
 from bridge.serve.greeting import Greeter
 
 READ_BYTES: Final = 64 * 1024
@@ -34,37 +38,92 @@ PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 
 
+class NoMessage(Exception):
+    """A line that can't be taken as a message. Its id is not known, or not to be trusted, so the answer has none."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+    def answer(self) -> bytes:
+        error = {"code": self.code, "message": str(self)}
+        return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+
+
+def read_message(line: bytes) -> JSONRPCMessage:
+    """Raises NoMessage where a line is not exactly one JSON-RPC message as MCP has them."""
+    try:
+        value: Any = from_json(line, allow_inf_nan=False)
+    except ValueError:
+        raise NoMessage(PARSE_ERROR, "Parse error: a line that is not JSON was dropped") from None
+    match value:
+        case list():
+            raise NoMessage(INVALID_REQUEST, "Invalid request: a batch was dropped; send one message a line")
+        case {"method": str(), "id": given} if not _is_id(cast("object", given)):
+            # The SDK takes it for a notification, and the client would wait for ever.
+            raise NoMessage(INVALID_REQUEST, "Invalid request: its id is neither a string nor an integer")
+        case _:
+            pass
+    try:
+        return jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValidationError:
+        text = "Invalid request: a line that is not a JSON-RPC 2.0 message was dropped"
+        raise NoMessage(INVALID_REQUEST, text) from None
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
 class OpenRequests:
     """Requests that were read and not answered yet. One to listen is answered when there is nothing more to hear."""
 
-    def __init__(self) -> None:
-        self._ids: set[RequestId] = set()
+    def __init__(self, most: int = OPEN_REQUESTS) -> None:
+        self._most = most
+        self._methods: dict[RequestId, str] = {}
         self._changed = trio.Event()
 
-    def came_in(self, message: SessionMessage) -> None:
-        match message.message:
-            case JSONRPCRequest(method=method, id=request_id) if method != "subscriptions/listen":
-                self._ids.add(request_id)
+    @property
+    def are_too_many(self) -> bool:
+        return len(self._methods) >= self._most
+
+    def came_in(self, message: JSONRPCMessage) -> None:
+        """Raises NoMessage for a request whose id is that of another one that is open."""
+        match message:
+            case JSONRPCRequest(method=method, id=request_id):
+                if request_id in self._methods:
+                    raise NoMessage(
+                        INVALID_REQUEST, f"Invalid request: request {request_id!r:.100} is not answered yet"
+                    )
+                self._methods[request_id] = method
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as taken}):
-                self._settle(taken)
+                if _is_id(taken):
+                    self._settle(taken)
             case _:
                 pass
 
-    def went_out(self, message: SessionMessage) -> None:
-        match message.message:
+    def goes_out(self, message: JSONRPCMessage) -> bool:
+        """Whether to send it: what the client has taken back meanwhile gets no answer."""
+        match message:
             case JSONRPCResponse(id=request_id) | JSONRPCError(id=str() | int() as request_id):
-                self._settle(request_id)
+                return self._settle(request_id)
             case _:
-                pass
+                return True
 
-    def _settle(self, request_id: RequestId) -> None:
-        self._ids.discard(request_id)
+    def _settle(self, request_id: RequestId) -> bool:
+        was_open = self._methods.pop(request_id, None) is not None
         self._changed.set()
         self._changed = trio.Event()
+        return was_open
+
+    async def wait_fewer(self) -> None:
+        """Block while they are too many."""
+        while self.are_too_many:
+            await self._changed.wait()
 
     async def wait_answered(self) -> None:
         """Block until each has its answer, or was taken back by the client."""
-        while self._ids:
+        while any(method != "subscriptions/listen" for method in self._methods.values()):
             await self._changed.wait()
 
 
@@ -85,7 +144,7 @@ class LineReader:
         """The next line without its end, None at the end of the stream.
 
         Raises:
-            ValueError: a line over the limit was dropped.
+            NoMessage: a line over the limit was dropped.
         """
         while True:
             end = self._buffer.find(b"\n", self._scanned)
@@ -95,7 +154,7 @@ class LineReader:
                 self._scanned = 0
                 if self._dropping or len(line) > self._line_bytes:
                     self._dropping = False
-                    raise ValueError(f"a line of more than {self._line_bytes} bytes was dropped")
+                    raise self._too_long()
                 return line
             self._scanned = len(self._buffer)
             if self._scanned > self._line_bytes:
@@ -105,27 +164,43 @@ class LineReader:
             chunk = await self._stream.receive_some(READ_BYTES)
             if not chunk:
                 rest, self._buffer = bytes(self._buffer), bytearray()
+                if self._dropping:
+                    self._dropping = False
+                    raise self._too_long()
                 return rest or None
             self._buffer += chunk
+
+    def _too_long(self) -> NoMessage:
+        text = f"Invalid request: a line of more than {self._line_bytes:,} bytes was dropped"
+        return NoMessage(INVALID_REQUEST, text)
 
 
 class StdioStreams:
     """Both ends of one client's stdio, in the shape that the SDK's server takes them: it is at once its read
     stream and, as `outgoing`, its write stream.
 
-    At the end of stdin, or when told to `stop`, it lets the requests that were read have their answers first.
+    At the end of stdin, or when told to `stop`, it lets the requests that were read have their answers first. A client
+    that does not take its answers is read no further: what waits for it is bounded, and all else goes on.
     """
 
     def __init__(
-        self, stdin: trio.abc.ReceiveStream, stdout: trio.abc.SendStream, greeter: Greeter | None = None
+        self,
+        stdin: trio.abc.ReceiveStream,
+        stdout: trio.abc.SendStream,
+        greeter: Greeter | None = None,
+        *,
+        has_hung_up: Callable[[], bool] = lambda: False,
     ) -> None:
         """Args:
         greeter: has read the beginning of stdin, and may have answered it.
+        has_hung_up: whether stdin has ended behind what was not read of it yet.
         """
         self._lines = LineReader(stdin, read=greeter.read if greeter is not None else b"")
         self._stdout = stdout
         self._greeter = greeter
+        self._has_hung_up = has_hung_up
         self._open = OpenRequests()
+        self._written = 0
         self._reading = trio.CancelScope()
         self._stopped = False
         self._to_writer, self._queue = trio.open_memory_channel[SessionMessage | bytes](LINES_QUEUED)
@@ -142,10 +217,9 @@ class StdioStreams:
             async for item in self._queue:
                 if isinstance(item, bytes):
                     await self._stdout.send_all(item + b"\n")
-                else:
-                    if not self._was_sent(item):
-                        await self._stdout.send_all(_line(item))
-                    self._open.went_out(item)
+                elif self._open.goes_out(item.message) and not self._was_sent(item):
+                    await self._stdout.send_all(_line(item))
+                self._written += 1
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             # Nobody reads stdout any more: a client that went away is the end of its stdin too.
             self.stop()
@@ -163,39 +237,44 @@ class StdioStreams:
                 return False
 
     async def __anext__(self) -> SessionMessage:
-        while (line := await self._next_line()) is not None:
-            if not line.strip():
-                continue
-            try:
-                message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-            except ValidationError as error:
-                await self._refuse(error)
-                continue
-            self._open.came_in(message)
-            return message
+        if not self._stopped:
+            with trio.CancelScope() as self._reading:
+                try:
+                    if (message := await self._next_message()) is not None:
+                        return SessionMessage(message)
+                except (trio.BrokenResourceError, trio.ClosedResourceError):
+                    pass  # as good as its end
         with trio.move_on_after(LAST_ANSWERS_SECONDS):
             await self._open.wait_answered()
         raise StopAsyncIteration
 
-    async def _next_line(self) -> bytes | None:
-        if self._stopped:
-            return None
-        with trio.CancelScope() as self._reading:
-            while True:
-                try:
-                    return await self._lines.read()
-                except ValueError as error:
-                    await self._to_writer.send(_error(INVALID_REQUEST, f"Invalid request: {error}"))
-                except (trio.BrokenResourceError, trio.ClosedResourceError):
+    async def _next_message(self) -> JSONRPCMessage | None:
+        while True:
+            if self._open.are_too_many:
+                await self._wait_for_client(self._open.wait_fewer)
+            try:
+                line = await self._lines.read()
+                if line is None:
                     return None
-        return None
+                if line.strip():
+                    message = read_message(line)
+                    self._open.came_in(message)
+                    return message
+            except NoMessage as refused:
+                await self._wait_for_client(partial(self._to_writer.send, refused.answer()))
 
-    async def _refuse(self, error: ValidationError) -> None:
-        if error.errors()[0]["type"] == "json_invalid":
-            await self._to_writer.send(_error(PARSE_ERROR, "Parse error: a line that is not JSON was dropped"))
-        else:
-            text = "Invalid request: a line that is not a JSON-RPC 2.0 message was dropped"
-            await self._to_writer.send(_error(INVALID_REQUEST, text))
+    async def _wait_for_client(self, step: Callable[[], Awaitable[None]]) -> None:
+        """Do what has to wait until the client takes its answers.
+
+        Raises:
+            trio.BrokenResourceError: it has closed stdin, and takes none.
+        """
+        while True:
+            written = self._written
+            with trio.move_on_after(LAST_ANSWERS_SECONDS):
+                return await step()
+            if written == self._written and self._has_hung_up():
+                raise trio.BrokenResourceError
 
     async def receive(self) -> SessionMessage:
         try:
@@ -244,11 +323,6 @@ class Outgoing:
 
 def _line(message: SessionMessage) -> bytes:
     return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-
-
-def _error(code: int, text: str) -> bytes:
-    """An error for a message whose id is not known."""
-    return json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": text}}).encode()
 
 
 @contextmanager
@@ -301,7 +375,7 @@ async def open_stdio(greeter: Greeter | None = None) -> AsyncGenerator[Stdio]:
 async def _open_own(greeter: Greeter | None) -> AsyncGenerator[Stdio]:
     with divert_stdio() as (fd_in, fd_out):
         stdin, stdout = trio.lowlevel.FdStream(fd_in), trio.lowlevel.FdStream(fd_out)
-        streams = StdioStreams(stdin, stdout, greeter)
+        streams = StdioStreams(stdin, stdout, greeter, has_hung_up=partial(_has_hung_up, fd_in))
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(streams.write)
@@ -311,6 +385,13 @@ async def _open_own(greeter: Greeter | None) -> AsyncGenerator[Stdio]:
         finally:
             await trio.aclose_forcefully(stdin)
             await trio.aclose_forcefully(stdout)
+
+
+def _has_hung_up(descriptor: int) -> bool:
+    """Whether nobody is left who could write to a pipe, be it empty or not."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return bool(poll.poll(0))
 
 
 @asynccontextmanager

@@ -72,12 +72,15 @@ class Greeter:
 
     Attributes:
         version: this server's own.
+        stdin, stdout: descriptors of the two.
         read: what was read of stdin; whoever reads on begins with that.
     """
 
-    def __init__(self, version: str, *, direct: bool) -> None:
+    def __init__(self, version: str, stdin: int, stdout: int, *, direct: bool) -> None:
         self.read = b""
         self.version = version
+        self.stdin = stdin
+        self.stdout = stdout
         self._direct = direct
         self._greeted: tuple[int | str, dict[str, Any]] | None = None
         self._done = os.name != "posix"
@@ -88,15 +91,15 @@ class Greeter:
 
         while not self._done:
             try:
-                await trio.lowlevel.wait_readable(0)
+                await trio.lowlevel.wait_readable(self.stdin)
             except OSError:
                 return  # a file or the like, which is there at once or never
             self.look()
 
     def look(self) -> None:
         """Answer what is there; nothing is waited for."""
-        while not self._done and select.select([0], [], [], 0)[0]:
-            chunk = os.read(0, READ_BYTES)
+        while not self._done and select.select([self.stdin], [], [], 0)[0]:
+            chunk = os.read(self.stdin, READ_BYTES)
             self.read += chunk
             line, end, _ = self.read.partition(b"\n")
             self._done = not chunk or end != b"" or len(self.read) >= READ_BYTES
@@ -111,7 +114,7 @@ class Greeter:
             data = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
             try:
                 while data:
-                    data = data[os.write(1, data) :]
+                    data = data[os.write(self.stdout, data) :]
             except OSError as error:
                 # The client is gone; the end of its stdin says so as well.
                 logger.debug("the handshake could not be answered: %s", error)

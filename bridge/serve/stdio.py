@@ -6,8 +6,8 @@ The file descriptors are used directly on POSIX: the SDK's own stdio hops to a t
 import json
 import os
 import select
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -325,31 +325,6 @@ def _line(message: SessionMessage) -> bytes:
     return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
-@contextmanager
-def divert_stdio() -> Generator[tuple[int, int]]:
-    """Take stdin and stdout for MCP alone; yield private descriptors of both.
-
-    From then on fd 0 reads nothing and fd 1 is stderr, so a stray `print` or a child process can't break the stream.
-    The descriptors are the caller's to close.
-    """
-    private = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    try:
-        os.dup2(nothing, 0)
-        os.dup2(_stderr_or(nothing), 1)
-        yield private
-    finally:
-        os.close(nothing)
-
-
-def _stderr_or(nothing: int) -> int:
-    try:
-        os.fstat(2)
-    except OSError:
-        return nothing
-    return 2
-
-
 @dataclass(frozen=True)
 class Stdio:
     """What a server needs of stdio; `stop` ends the reading."""
@@ -360,11 +335,11 @@ class Stdio:
 
 
 @asynccontextmanager
-async def open_stdio(greeter: Greeter | None = None) -> AsyncGenerator[Stdio]:
+async def open_stdio(greeter: Greeter) -> AsyncGenerator[Stdio]:
     """MCP messages over this process's stdin and stdout: on POSIX through our streams, elsewhere the SDK's.
 
     Args:
-        greeter: has read the beginning of stdin, and may have answered it.
+        greeter: has the descriptors, has read the beginning of stdin, and may have answered it.
     """
     opened = _open_own(greeter) if os.name == "posix" else _open_sdk()
     async with opened as stdio:
@@ -372,19 +347,19 @@ async def open_stdio(greeter: Greeter | None = None) -> AsyncGenerator[Stdio]:
 
 
 @asynccontextmanager
-async def _open_own(greeter: Greeter | None) -> AsyncGenerator[Stdio]:
-    with divert_stdio() as (fd_in, fd_out):
-        stdin, stdout = trio.lowlevel.FdStream(fd_in), trio.lowlevel.FdStream(fd_out)
-        streams = StdioStreams(stdin, stdout, greeter, has_hung_up=partial(_has_hung_up, fd_in))
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(streams.write)
-                yield Stdio(streams, streams.outgoing, streams.stop)
-                await streams.outgoing.aclose()
-                nursery.cancel_scope.deadline = trio.current_time() + CLOSE_SECONDS
-        finally:
-            await trio.aclose_forcefully(stdin)
-            await trio.aclose_forcefully(stdout)
+async def _open_own(greeter: Greeter) -> AsyncGenerator[Stdio]:
+    # The streams close theirs.
+    stdin, stdout = (trio.lowlevel.FdStream(os.dup(descriptor)) for descriptor in (greeter.stdin, greeter.stdout))
+    streams = StdioStreams(stdin, stdout, greeter, has_hung_up=partial(_has_hung_up, greeter.stdin))
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(streams.write)
+            yield Stdio(streams, streams.outgoing, streams.stop)
+            await streams.outgoing.aclose()
+            nursery.cancel_scope.deadline = trio.current_time() + CLOSE_SECONDS
+    finally:
+        await trio.aclose_forcefully(stdin)
+        await trio.aclose_forcefully(stdout)
 
 
 def _has_hung_up(descriptor: int) -> bool:

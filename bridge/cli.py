@@ -265,22 +265,26 @@ def serve(
     """
     from importlib.metadata import version
 
+    from bridge.serve.descriptors import divert_stdio, is_stdout
     from bridge.serve.greeting import Greeter
-
-    greeter = Greeter(version("pagebridge"), direct=direct)
-    greeter.look()
 
     # What can't be is refused before anything that takes long is imported.
     addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
+    if log_path is not None and is_stdout(log_path):
+        raise UsageError(f"--log can't write {log_path}: that is stdout, which carries MCP messages alone.")
 
-    with nullcontext() if log_path is None else _open_log(log_path, options) as log:
-        import trio
-
-        from bridge.serve.service import serve_stdio
-
+    with divert_stdio() as (stdin, stdout):
+        greeter = Greeter(version("pagebridge"), stdin, stdout, direct=direct)
         greeter.look()
-        agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
-        trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)
+
+        with nullcontext() if log_path is None else _open_log(log_path, options) as log:
+            import trio
+
+            from bridge.serve.service import serve_stdio
+
+            greeter.look()
+            agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
+            trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)
 
 
 def _open_log(path: Path, options: LaunchOptions | AttachOptions) -> "AbstractContextManager[CallLog]":

@@ -26,6 +26,8 @@ CLOSE_SECONDS: Final = 1.0
 """Every clean-up is bounded by this, also the browser's own way out before it is killed."""
 TERMINATE_SECONDS: Final = 0.5
 """How long a browser that did not end by itself has after SIGTERM."""
+PROFILE_SECONDS: Final = 2.0
+"""How long a browser whose bridge was killed has to leave a profile that is needed again."""
 STDERR_TAIL_CHARS: Final = 4096
 SMALL_SHM_BYTES: Final = 64 * 1024 * 1024
 """Docker's default. A Chromium that fills /dev/shm crashes its pages."""
@@ -155,5 +157,9 @@ NOTICE_SECONDS: Final = 0.25
 """Changes that come together are one notice. It holds this long, and what it says is what there is then."""
 NOTICE_PAGE_SECONDS: Final = 1.0
 """How long a notice waits for pages between two documents: a reload that changes nothing is no news."""
+OPEN_REQUESTS: Final = 256
+"""Of one client, read and not answered. It is read no further until it has taken some of its answers."""
+PARENT_SECONDS: Final = 1.0
+"""How often we look for our parent, where nothing tells of its end."""
 LAST_ANSWERS_SECONDS: Final = 1.0
 """How long requests that were already read may go on after stdin's end."""

@@ -1,7 +1,6 @@
 """Where a running browser is: its websocket, found from what a person can name."""
 
 import json
-import platform
 import re
 from base64 import b64encode
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import h11
 import trio
 
+from bridge.browser.wsl import is_windows_folder
 from bridge.errors import BrowserFailedToStart, UsageError
 from bridge.limits import CONNECT_SECONDS, HTTP_BODY_BYTES
 from bridge.wire.address import Address, open_stream
@@ -214,7 +214,7 @@ def find_active_port(folder: Path) -> str:
         BrowserFailedToStart: there is none to read.
     """
     folder = folder.expanduser()
-    if is_windows_folder(folder, platform.release()):
+    if is_windows_folder(folder):
         raise BrowserFailedToStart(
             f"{folder} is a folder of Windows, and its browser listens inside Windows only. Run pagebridge in "
             "Windows, or pass an http:// address at which Linux reaches it."
@@ -249,8 +249,3 @@ def active_port_url(text: str) -> str | None:
             return f"ws://127.0.0.1:{port}{path}"
         case _:
             return None
-
-
-def is_windows_folder(folder: Path, kernel: str) -> bool:
-    """In the Windows Subsystem for Linux, a drive of Windows."""
-    return "microsoft" in kernel.lower() and re.match(r"/mnt/[a-z](/|$)", folder.as_posix()) is not None

@@ -17,7 +17,7 @@ from typing import Final
 import trio
 
 from bridge.browser.executable import find_browser
-from bridge.browser.profile import open_profile, remove_abandoned_profiles
+from bridge.browser.profile import Profile, open_profile, remove_abandoned_profiles
 from bridge.browser.stderr import BrowserStderr
 from bridge.errors import BrowserFailedToStart
 from bridge.limits import CLOSE_SECONDS, SMALL_SHM_BYTES, START_SECONDS, TERMINATE_SECONDS
@@ -147,7 +147,7 @@ async def open_process(options: LaunchOptions) -> AsyncGenerator[BrowserProcess]
     if options.headed and "headless" in executable.name:
         raise BrowserFailedToStart(f"{executable} has no windows. Pass --browser PATH, or leave --headed out.")
     async with open_profile(options.profile) as profile, open_background() as nursery:
-        process = await _spawn(executable, _arguments(options, profile))
+        process = await _spawn(executable, _arguments(options, profile.folder), profile)
         try:
             browser = BrowserProcess(process, executable, options)
             nursery.start_soon(browser.read_stderr)
@@ -169,7 +169,7 @@ async def _open_transport(
         yield websocket
 
 
-async def _spawn(executable: Path, arguments: list[str]) -> trio.Process:
+async def _spawn(executable: Path, arguments: list[str], profile: Profile) -> trio.Process:
     if sys.platform == "win32":
         # Windows passes no descriptors 3 and 4; the browser listens on a port instead, and has no lifeline.
         return await trio.lowlevel.open_process(
@@ -179,14 +179,17 @@ async def _spawn(executable: Path, arguments: list[str]) -> trio.Process:
             stderr=subprocess.PIPE,
             creationflags=subprocess.CREATE_NEW_PROCESS_GROUP,
         )
-    return await trio.lowlevel.open_process(
+    process = await trio.lowlevel.open_process(
         [*_PIPE_TO_3_AND_4, str(executable), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # Ctrl-C at the terminal is for us; we end the browser in our own time.
         start_new_session=True,
+        pass_fds=() if profile.lock is None else (profile.lock,),
     )
+    profile.note_browser(process.pid)
+    return process
 
 
 def _arguments(options: LaunchOptions, profile: Path) -> list[str]:
@@ -241,8 +244,14 @@ def next_step(stderr_tail: str, options: LaunchOptions) -> str:
         return "Allow unprivileged user namespaces, or pass --no-sandbox."
     if "Missing X server" in stderr_tail or "ozone_platform" in stderr_tail:
         return "There is no display for it: leave --headed out."
+    if "on another computer" in stderr_tail:
+        return f"Close that browser, or remove {options.profile}/SingletonLock if it is gone:"
     if "ProcessSingleton" in stderr_tail or "existing browser session" in stderr_tail:
         return f"Another browser uses the profile {options.profile}: close it, or leave --profile out."
+    if "Running as root without --no-sandbox" in stderr_tail:
+        return "Run pagebridge as another user than root, or pass --no-sandbox."
+    if "Socket path too long" in stderr_tail:
+        return "Set TMPDIR to a shorter path."
     if not stderr_tail:
         return "It wrote nothing to stderr; run it by hand, or pass another with --browser PATH."
     return "Mend what it says, or pass another with --browser PATH:"

@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import re
-import stat
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -200,17 +199,6 @@ def open_log(path: Path, secrets: Sequence[str] = ()) -> Generator[CallLog]:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"--log can't write {path}: {reason}. Name a file that you may write.") from error
     try:
-        if _is_stdout(descriptor):
-            raise UsageError(f"--log can't write {path}: that is stdout, which carries MCP messages alone.")
         yield CallLog(descriptor, str(path), secrets)
     finally:
         os.close(descriptor)
-
-
-def _is_stdout(descriptor: int) -> bool:
-    found = os.fstat(descriptor)
-    try:
-        same = os.path.samestat(found, os.fstat(1))
-    except OSError:
-        return False  # stdout was closed before we started
-    return same and not (stat.S_ISCHR(found.st_mode) and os.path.samestat(found, Path(os.devnull).stat()))

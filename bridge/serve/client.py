@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Final
 
@@ -12,7 +13,7 @@ from bridge.calls.bridge import Bridge
 from bridge.errors import BridgeError
 from bridge.serve.greeting import Greeter
 from bridge.serve.lane import Lane
-from bridge.serve.stdio import LINES_QUEUED, OpenRequests, Stdio
+from bridge.serve.stdio import LINES_QUEUED, Stdio
 from bridge.wire.nursery import open_background
 
 SWITCH_SECONDS: Final = 0.001
@@ -31,7 +32,6 @@ class Client:
         self._bridge = bridge
         self._stdio = stdio
         self._greeter = greeter
-        self._requests = OpenRequests()
         self._to_sdk, self._lines = trio.open_memory_channel[bytes](LINES_QUEUED)
         self._load = trio.Event()
         self._sdk_is_needed = False
@@ -40,28 +40,31 @@ class Client:
     async def serve(self) -> None:
         """Serve until stdin ends, or its reading is stopped, and what was read has its answers."""
         async with open_background() as nursery:
-            nursery.start_soon(self._read, Lane(self._agent, self._stdio, self._requests, nursery))
+            nursery.start_soon(self._read, Lane(self._agent, self._stdio, nursery))
             nursery.start_soon(self._load_when_quiet)
             await self._load.wait()
             if self._has_ended and not self._sdk_is_needed:
-                await self._requests.wait_last_answers()
+                await self._stdio.requests.wait_last_answers()
             else:
                 await self._serve_by_sdk()
 
     async def _read(self, lane: Lane) -> None:
-        while (line := await self._stdio.next_line()) is not None:
-            if lane.takes(line):
-                continue
-            if (answer := self._greeter.answer(line)) is not None:
-                await self._stdio.send(answer)
-            elif self._greeter.has_greeted and b'"notifications/initialized"' in line:
-                lane.open()
-            elif not (self._greeter.has_greeted and b'"initialize"' in line):
-                self._need_sdk()
-            await self._to_sdk.send(line)
+        with suppress(trio.BrokenResourceError):  # as good as the end
+            while (line := await self._stdio.next_line()) is not None:
+                if not lane.takes(line):
+                    await self._hand_on(line, lane)
         self._has_ended = True
         self._to_sdk.close()
         self._load.set()
+
+    async def _hand_on(self, line: bytes, lane: Lane) -> None:
+        if (answer := self._greeter.answer(line)) is not None:
+            await self._stdio.send(answer)
+        elif self._greeter.has_greeted and b'"notifications/initialized"' in line:
+            lane.open()
+        elif not (self._greeter.has_greeted and b'"initialize"' in line):
+            self._need_sdk()
+        await self._stdio.wait_for_client(partial(self._to_sdk.send, line))
 
     def _need_sdk(self) -> None:
         self._sdk_is_needed = True
@@ -70,7 +73,7 @@ class Client:
     async def _load_when_quiet(self) -> None:
         with suppress(BridgeError):
             await self._bridge.wait_pages()
-        await self._requests.wait_answered()
+        await self._stdio.requests.wait_answered()
         self._load.set()
 
     async def _serve_by_sdk(self) -> None:
@@ -84,6 +87,6 @@ class Client:
         from bridge.serve.mcp import serve_agent
         from bridge.serve.streams import Incoming, Outgoing
 
-        incoming = Incoming(self._lines, self._stdio, self._requests)
-        outgoing = Outgoing(self._stdio, self._requests, self._greeter)
+        incoming = Incoming(self._lines, self._stdio)
+        outgoing = Outgoing(self._stdio, self._greeter)
         await serve_agent(self._agent, self._greeter.version, incoming, outgoing)

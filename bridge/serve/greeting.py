@@ -73,13 +73,16 @@ class Greeter:
 
     Attributes:
         version: this server's own.
+        stdin, stdout: descriptors of the two.
         read: what was read of stdin; whoever reads on begins with that.
         has_greeted: the first word was an `initialize` of a known version, and it has its answer.
     """
 
-    def __init__(self, version: str, *, direct: bool) -> None:
+    def __init__(self, version: str, stdin: int, stdout: int, *, direct: bool) -> None:
         self.read = b""
         self.version = version
+        self.stdin = stdin
+        self.stdout = stdout
         self.has_greeted = False
         self._direct = direct
         self._greeted: tuple[int | str, dict[str, Any]] | None = None
@@ -87,8 +90,8 @@ class Greeter:
 
     def look(self) -> None:
         """Answer what is there; nothing is waited for."""
-        while os.name == "posix" and not self._done and select.select([0], [], [], 0)[0]:
-            chunk = os.read(0, READ_BYTES)
+        while os.name == "posix" and not self._done and select.select([self.stdin], [], [], 0)[0]:
+            chunk = os.read(self.stdin, READ_BYTES)
             self.read += chunk
             line, end, _ = self.read.partition(b"\n")
             if end:
@@ -112,7 +115,7 @@ class Greeter:
         data = b"" if line is None else line + b"\n"
         try:
             while data:
-                data = data[os.write(1, data) :]
+                data = data[os.write(self.stdout, data) :]
         except OSError as error:
             # The client is gone; the end of its stdin says so as well.
             logger.debug("the handshake could not be answered: %s", error)

@@ -7,31 +7,26 @@ the same calls both ways. Everything else stays with the SDK: whatever is not ex
 lists, every error of the protocol, and all of 2026-07-28.
 """
 
-import json
 import logging
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, cast
 
 import trio
+from pydantic_core import from_json, to_json
 
 from bridge.calls.agent import Agent
 from bridge.calls.progress import Send
 from bridge.limits import CLOSE_SECONDS
 from bridge.serve.built_ins import as_result, has_tool, run_tool
-from bridge.serve.stdio import OpenRequests, Stdio
+from bridge.serve.stdio import RequestId, Stdio
 
 logger = logging.getLogger(__name__)
-
-RequestId = int | str
 
 CONNECTION_CLOSED: Final = -32000
 INTERNAL_ERROR: Final = -32603
 SAFE_INTEGER: Final = 2**53 - 1
 MEMBERS: Final = 4
 WORDS: Final = {"name", "arguments", "_meta"}
-
-
-_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 class Lane:
@@ -41,10 +36,10 @@ class Lane:
         nursery: where they run.
     """
 
-    def __init__(self, agent: Agent, stdio: Stdio, requests: OpenRequests, nursery: trio.Nursery) -> None:
+    def __init__(self, agent: Agent, stdio: Stdio, nursery: trio.Nursery) -> None:
         self._agent = agent
         self._stdio = stdio
-        self._requests = requests
+        self._requests = stdio.requests
         self._nursery = nursery
         self._is_open = False
         self._calls: dict[RequestId, trio.CancelScope] = {}
@@ -65,7 +60,7 @@ class Lane:
         call = _read_call(line)
         if call is None or call.request_id in self._requests or not has_tool(self._agent, call.name):
             return False
-        self._requests.came_in(call.request_id)
+        self._requests.came_in(call.request_id, "tools/call")
         scope = self._calls[call.request_id] = trio.CancelScope()
         self._nursery.start_soon(self._run, call, scope)
         return True
@@ -78,8 +73,13 @@ class Lane:
                 return False
         if scope is None:
             return False
+        self._settle(request_id)
         scope.cancel()
         return True
+
+    def _settle(self, request_id: RequestId) -> None:
+        del self._calls[request_id]
+        self._requests.settle(request_id)
 
     async def _run(self, call: "_Call", scope: trio.CancelScope) -> None:
         send = None if call.progress_token is None else self._progress(call.progress_token)
@@ -100,8 +100,9 @@ class Lane:
                 await self._stdio.send(_line(id=call.request_id, error=fault))
             raise
         finally:
-            del self._calls[call.request_id]
-            self._requests.settle(call.request_id)
+            # Its client may have taken it back, and used the id anew.
+            if self._calls.get(call.request_id) is scope:
+                self._settle(call.request_id)
 
     def _progress(self, token: RequestId) -> Send:
         async def send(done: float, total: float | None, message: str | None) -> None:
@@ -144,15 +145,11 @@ def _read_call(line: bytes) -> _Call | None:
 
 
 def _read(line: bytes) -> Any:  # noqa: ANN401  # JSON
-    """What a line holds; None where it is no JSON."""
+    """What a line holds, as the SDK reads it; None where it is no JSON."""
     try:
-        return json.loads(line.decode(), parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        return from_json(line, allow_inf_nan=False)
+    except ValueError:
         return None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
 
 
 def _is_id(found: object) -> bool:
@@ -163,4 +160,4 @@ def _is_id(found: object) -> bool:
 
 
 def _line(**message: Any) -> bytes:  # noqa: ANN401  # JSON
-    return _encode({"jsonrpc": "2.0", **message}).encode()
+    return to_json({"jsonrpc": "2.0", **message})

@@ -2,46 +2,78 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
-from typing import Final
+import select
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final, TypeVar
 
 import trio
 
-from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES
+from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES, OPEN_REQUESTS
 from bridge.wire.pipes import MessageWriter, Outbox, receive_some
+
+T = TypeVar("T")
+
+RequestId = int | str
 
 READ_BYTES: Final = 64 * 1024
 LINES_QUEUED: Final = 16
+PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
+
+
+class NoMessage(Exception):
+    """A line that can't be taken as a message. Its id is not known, or not to be trusted, so the answer has none."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+    def answer(self) -> bytes:
+        error = {"code": self.code, "message": str(self)}
+        return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
 
 
 class OpenRequests:
     """Requests that were read and not answered yet, by their ids."""
 
-    def __init__(self) -> None:
-        self._ids: set[int | str] = set()
+    def __init__(self, most: int = OPEN_REQUESTS) -> None:
+        self._most = most
+        self._methods: dict[RequestId, str] = {}
         self._changed = trio.Event()
 
+    @property
+    def are_too_many(self) -> bool:
+        return len(self._methods) >= self._most
+
     def __contains__(self, request_id: object) -> bool:
-        return request_id in self._ids
+        return request_id in self._methods
 
-    def came_in(self, request_id: int | str) -> None:
-        self._ids.add(request_id)
+    def came_in(self, request_id: RequestId, method: str) -> None:
+        """Raises NoMessage where another one that is open has this id."""
+        if request_id in self._methods:
+            raise NoMessage(INVALID_REQUEST, f"Invalid request: request {request_id!r:.100} is not answered yet")
+        self._methods[request_id] = method
 
-    def settle(self, request_id: int | str) -> None:
+    def settle(self, request_id: RequestId) -> None:
         """It has its answer, or its client took it back."""
-        self._ids.discard(request_id)
+        self._methods.pop(request_id, None)
         self._changed.set()
         self._changed = trio.Event()
 
+    async def wait_fewer(self) -> None:
+        """Block while they are too many."""
+        while self.are_too_many:
+            await self._changed.wait()
+
     async def wait_answered(self) -> None:
-        """Block until there is none."""
-        while self._ids:
+        """Block until none waits. One to listen is answered when there is nothing more to hear."""
+        while any(method != "subscriptions/listen" for method in self._methods.values()):
             await self._changed.wait()
 
     async def wait_last_answers(self) -> None:
-        """Block until there is none, up to `limits.LAST_ANSWERS_SECONDS`: nothing more is read."""
+        """Block until none waits, up to `limits.LAST_ANSWERS_SECONDS`: nothing more is read."""
         with trio.move_on_after(LAST_ANSWERS_SECONDS):
             await self.wait_answered()
 
@@ -63,7 +95,7 @@ class LineReader:
         """The next line without its end, None at the end of the stream.
 
         Raises:
-            ValueError: a line over the limit was dropped.
+            NoMessage: a line over the limit was dropped.
         """
         while True:
             end = self._buffer.find(b"\n", self._scanned)
@@ -73,7 +105,7 @@ class LineReader:
                 self._scanned = 0
                 if self._dropping or len(line) > self._line_bytes:
                     self._dropping = False
-                    raise ValueError(f"a line of more than {self._line_bytes} bytes was dropped")
+                    raise self._too_long()
                 return line
             self._scanned = len(self._buffer)
             if self._scanned > self._line_bytes:
@@ -83,43 +115,95 @@ class LineReader:
             chunk = await receive_some(self._stream, READ_BYTES)
             if not chunk:
                 rest, self._buffer = bytes(self._buffer), bytearray()
+                if self._dropping:
+                    self._dropping = False
+                    raise self._too_long()
                 return rest or None
             self._buffer += chunk
 
+    def _too_long(self) -> NoMessage:
+        text = f"Invalid request: a line of more than {self._line_bytes:,} bytes was dropped"
+        return NoMessage(INVALID_REQUEST, text)
+
 
 class Stdio:
-    """Both ends of one client. Made by `open_stdio`."""
+    """Both ends of one client. Made by `open_stdio`.
 
-    def __init__(self, stdin: trio.abc.ReceiveStream, stdout: trio.abc.SendStream, read: bytes = b"") -> None:
+    A client that does not take its answers is read no further: what waits for it is bounded, and all else goes on.
+
+    Attributes:
+        requests: what it waits for.
+    """
+
+    def __init__(
+        self,
+        stdin: trio.abc.ReceiveStream,
+        stdout: trio.abc.SendStream,
+        read: bytes = b"",
+        *,
+        has_hung_up: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Args:
         read: what was read of stdin before.
+        has_hung_up: whether stdin has ended behind what was not read of it yet.
         """
+        self.requests = OpenRequests()
         self._lines = LineReader(stdin, read=read)
         self._outbox = Outbox(MessageWriter(stdout, end=b"\n"), places=LINES_QUEUED)
-        self._reading = trio.CancelScope()
+        self._has_hung_up = has_hung_up
+        self._waits: set[trio.CancelScope] = set()
         self._stopped = False
 
     def stop(self) -> None:
         """Read no more."""
         self._stopped = True
-        self._reading.cancel()
+        for scope in self._waits:
+            scope.cancel()
 
     async def next_line(self) -> bytes | None:
         """The next line that says something; None at the end of stdin, or when told to `stop`."""
-        if self._stopped:
-            return None
-        with trio.CancelScope() as self._reading:
+        try:
             while True:
+                if self.requests.are_too_many:
+                    await self.wait_for_client(self.requests.wait_fewer)
                 try:
-                    line = await self._lines.read()
-                except ValueError as error:
-                    await self.send(error_line(INVALID_REQUEST, f"Invalid request: {error}"))
-                except (trio.BrokenResourceError, trio.ClosedResourceError):
-                    return None
+                    line = await self._until_stopped(self._lines.read)
+                except NoMessage as refused:
+                    await self.refuse(refused)
                 else:
                     if line is None or line.strip():
                         return line
-        return None
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return None
+
+    async def wait_for_client(self, step: Callable[[], Awaitable[None]]) -> None:
+        """Do what may have to wait until the client takes its answers.
+
+        Raises:
+            trio.BrokenResourceError: it has closed stdin, and takes none; or reading was stopped.
+        """
+        while True:
+            carried = self._outbox.carried
+            with trio.move_on_after(LAST_ANSWERS_SECONDS):
+                return await self._until_stopped(step)
+            if carried == self._outbox.carried and self._has_hung_up():
+                raise trio.BrokenResourceError
+
+    async def _until_stopped(self, step: Callable[[], Awaitable[T]]) -> T:
+        """Raises trio.BrokenResourceError when reading is stopped."""
+        scope = trio.CancelScope()
+        self._waits.add(scope)
+        try:
+            with scope:
+                if not self._stopped:
+                    return await step()
+        finally:
+            self._waits.discard(scope)
+        raise trio.BrokenResourceError
+
+    async def refuse(self, refused: NoMessage) -> None:
+        """Answer a line that is no message. Raises as `wait_for_client`."""
+        await self.wait_for_client(partial(self.send, refused.answer()))
 
     async def send(self, line: bytes) -> None:
         """Write a line, or have it written. Raises trio.ClosedResourceError after the end."""
@@ -139,58 +223,37 @@ class Stdio:
         self._outbox.close()
 
 
-def error_line(code: int, text: str) -> bytes:
-    """An error for a message whose id is not known."""
-    return json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": text}}).encode()
-
-
-@contextmanager
-def divert_stdio() -> Generator[tuple[int, int]]:
-    """Take stdin and stdout for MCP alone; yield private descriptors of both.
-
-    From then on fd 0 reads nothing and fd 1 is stderr, so a stray `print` or a child process can't break the stream.
-    The descriptors are the caller's to close.
-    """
-    private = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    try:
-        os.dup2(nothing, 0)
-        os.dup2(_stderr_or(nothing), 1)
-        yield private
-    finally:
-        os.close(nothing)
-
-
-def _stderr_or(nothing: int) -> int:
-    try:
-        os.fstat(2)
-    except OSError:
-        return nothing
-    return 2
-
-
 @asynccontextmanager
-async def open_stdio(read: bytes = b"") -> AsyncGenerator[Stdio]:
-    """This process's stdin and stdout, for the length of the block.
+async def open_stdio(fd_in: int, fd_out: int, read: bytes = b"") -> AsyncGenerator[Stdio]:
+    """The client at the other end of two descriptors, for the length of the block.
 
     Args:
         read: what was read of stdin before.
     """
-    with divert_stdio() as (fd_in, fd_out):
-        if os.name == "posix":
-            stdin, stdout = trio.lowlevel.FdStream(fd_in), trio.lowlevel.FdStream(fd_out)
-        else:
-            stdin, stdout = _ThreadStream(fd_in), _ThreadStream(fd_out)
+    # The streams close theirs.
+    own_in, own_out = os.dup(fd_in), os.dup(fd_out)
+    if os.name == "posix":
+        stdin, stdout = trio.lowlevel.FdStream(own_in), trio.lowlevel.FdStream(own_out)
+        stdio = Stdio(stdin, stdout, read, has_hung_up=partial(_has_hung_up, fd_in))
+    else:
+        stdin, stdout = _ThreadStream(own_in), _ThreadStream(own_out)
         stdio = Stdio(stdin, stdout, read)
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(stdio.write)
-                yield stdio
-                stdio.close()
-                nursery.cancel_scope.deadline = trio.current_time() + CLOSE_SECONDS
-        finally:
-            await trio.aclose_forcefully(stdin)
-            await trio.aclose_forcefully(stdout)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stdio.write)
+            yield stdio
+            stdio.close()
+            nursery.cancel_scope.deadline = trio.current_time() + CLOSE_SECONDS
+    finally:
+        await trio.aclose_forcefully(stdin)
+        await trio.aclose_forcefully(stdout)
+
+
+def _has_hung_up(descriptor: int) -> bool:
+    """Whether nobody is left who could write to a pipe, be it empty or not."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return bool(poll.poll(0))
 
 
 class _ThreadStream(trio.abc.SendStream, trio.abc.ReceiveStream):

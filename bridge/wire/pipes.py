@@ -80,6 +80,9 @@ class Outbox:
 
     So hardly a message needs a task to wake for it. One whose sender is cancelled is sent whole all the same.
 
+    Attributes:
+        carried: how many messages had to wait, and were sent.
+
     Args:
         places: how many messages may wait before `send` waits as well.
     """
@@ -88,6 +91,7 @@ class Outbox:
         self._sender = sender
         self._to_carrier, self._queue = trio.open_memory_channel[bytes](places)
         self._waiting = 0
+        self.carried = 0
 
     def post(self, message: bytes) -> None:
         """Send a message from code that can't wait. Raises trio.WouldBlock where no place is left."""
@@ -118,6 +122,7 @@ class Outbox:
         async for message in self._queue:
             await self._sender.send(message)
             self._waiting -= 1
+            self.carried += 1
 
     async def discard(self) -> None:
         """Take what comes and send nothing, until `close`."""

@@ -83,7 +83,7 @@ async def open_client(agent: Agent, bridge: Bridge) -> AsyncIterator[Client]:
     async with open_background() as nursery:
         nursery.start_soon(stdio.write)
         nursery.start_soon(client.read, from_bridge)
-        nursery.start_soon(ServedClient(agent, bridge, stdio, Greeter("0", direct=False)).serve)
+        nursery.start_soon(ServedClient(agent, bridge, stdio, Greeter("0", 0, 1, direct=False)).serve)
         request = await client.ask(
             "initialize",
             protocolVersion="2025-11-25",

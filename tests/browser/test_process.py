@@ -36,7 +36,7 @@ from bridge.settings import LaunchOptions
 from pathlib import Path
 
 async def main(profile, port):
-    options = LaunchOptions(profile=Path(profile), debug_port=int(port) if port else None)
+    options = LaunchOptions(profile=Path(profile) if profile else None, debug_port=int(port) if port else None)
     async with open_process(options) as browser:
         await browser.transport.send(b'{"id":1,"method":"Browser.getVersion"}')
         await browser.transport.receive()
@@ -284,12 +284,12 @@ async def test_profile_of_a_killed_bridge_is_removed_and_no_other(temporary, tmp
     threads.total_tokens = 1
     with trio.fail_after(20):
         async with open_profile(None) as in_use:
-            for folder in (abandoned, in_use, foreign):
+            for folder in (abandoned, in_use.folder, foreign):
                 os.utime(folder, (long_ago, long_ago))
             async with open_process(options):
                 await wait_all_tasks_blocked()  # the removal has the only thread
                 async with threads:  # and has ended
-                    assert set(temporary.iterdir()) == {young, foreign, link, in_use}
+                    assert set(temporary.iterdir()) == {young, foreign, link, in_use.folder}
                     assert (foreign / "Default").exists()
 
 

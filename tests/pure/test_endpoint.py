@@ -8,11 +8,11 @@ from bridge.browser.endpoint import (
     Endpoint,
     active_port_url,
     checked_headers,
-    is_windows_folder,
     repaired,
     version_target,
     without_user,
 )
+from bridge.browser.wsl import is_windows_folder
 from bridge.errors import UsageError
 from bridge.wire.address import Address
 from bridge.wire.transports import refusal_in

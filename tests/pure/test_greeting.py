@@ -13,7 +13,7 @@ from bridge.calls.bridge import Bridge
 from bridge.calls.results import Spill
 from bridge.serve.greeting import VERSIONS, Greeter, greet
 from bridge.serve.mcp import serve_agent
-from bridge.serve.stdio import OpenRequests, Stdio
+from bridge.serve.stdio import Stdio
 from bridge.serve.streams import Incoming, Outgoing
 from bridge.settings import AgentSettings, PageSettings
 from bridge.wire.nursery import open_background
@@ -30,13 +30,13 @@ async def ask_sdk(message: dict[str, Any], *, direct: bool) -> dict[str, Any]:
     agent = Agent(Bridge(Spill(), PageSettings()), AgentSettings(direct=direct))
     _, stdin = memory_stream_one_way_pair()
     stdout, from_bridge = memory_stream_one_way_pair()
-    stdio, requests = Stdio(stdin, stdout), OpenRequests()
+    stdio = Stdio(stdin, stdout)
     to_sdk, lines = trio.open_memory_channel[bytes](1)
     with trio.fail_after(10), to_sdk:
         async with open_background() as nursery:
             nursery.start_soon(stdio.write)
-            incoming = Incoming(lines, stdio, requests)
-            outgoing = Outgoing(stdio, requests, Greeter("7", direct=direct))
+            incoming = Incoming(lines, stdio)
+            outgoing = Outgoing(stdio, Greeter("7", 0, 1, direct=direct))
             nursery.start_soon(serve_agent, agent, "7", incoming, outgoing)
             await to_sdk.send(json.dumps(message).encode())
             return json.loads(await from_bridge.receive_some(1_000_000))

@@ -70,7 +70,7 @@ async def open_wire() -> AsyncIterator[Wire]:
     with trio.fail_after(10):
         async with open_background() as nursery:
             nursery.start_soon(stdio.write)
-            nursery.start_soon(Client(Agent(bridge), bridge, stdio, Greeter("7", direct=False)).serve)
+            nursery.start_soon(Client(Agent(bridge), bridge, stdio, Greeter("7", 0, 1, direct=False)).serve)
             for message in HANDSHAKE:
                 await wire.say(message)
             assert (await wire.hear())["id"] == 0

@@ -6,6 +6,7 @@ READY := .venv/.ready
 NODE_READY := node_modules/.ready
 WITH_NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
 ANGULAR := build/angular/main.js
+SCHEMA_SUITE := build/schema-suite/.ready
 PEER_READY := bench/node_modules/.ready
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 
@@ -17,7 +18,7 @@ step = @printf '\n== %s ==\n' '$(1)'
 .DEFAULT_GOAL := help
 # The order of `check` is the order a person wants to read: tests last.
 .NOTPARALLEL:
-.PHONY: help setup chromium demo test fast browser check fmt fmt-check lint types layers shims peer bench bench-quick profile lock clean
+.PHONY: help setup chromium schema-suite demo test fast browser check fmt fmt-check lint types layers shims peer bench bench-quick profile lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +42,17 @@ $(PEER_READY): bench/package.json bench/package-lock.json | $(READY)
 chromium:
 	@sh scripts/ensure_chromium.sh
 
+# Without it the tests that need it fail, and say so.
+schema-suite: $(READY)
+	@$(MAKE) --silent $(SCHEMA_SUITE) || echo "PyPI can't be reached: the JSON-Schema-Test-Suite is not there." >&2
+
+$(SCHEMA_SUITE): tests/schema-suite.txt | $(READY)
+	@echo "Downloading the JSON-Schema-Test-Suite, which is in the source distribution of jsonschema." >&2
+	@rm -rf $(@D)
+	@$(BIN)/pip download --quiet --disable-pip-version-check --require-hashes --no-deps --no-binary jsonschema \
+		--dest $(@D) --requirement $< >&2
+	@touch $@
+
 $(ANGULAR): tests/apps/angular/main.ts tests/apps/angular/tsconfig.json $(NODE_READY)
 	@echo "Building the Angular application of the tests." >&2
 	@$(WITH_NODE) node_modules/.bin/esbuild $< --bundle --format=iife --outfile=$@ --log-level=warning
@@ -49,11 +61,11 @@ demo: $(READY) chromium ## an agent lists and calls the tools of the example sho
 	@$(BIN)/python examples/demo.py
 
 test: export HYPOTHESIS_PROFILE ?= thorough
-test: $(READY) chromium $(ANGULAR) ## all tests
+test: $(READY) chromium $(ANGULAR) schema-suite ## all tests
 	$(call step,tests: pytest)
 	@$(BIN)/pytest tests $(ARGS)
 
-fast: $(READY) ## the tests that need no browser
+fast: $(READY) schema-suite ## the tests that need no browser
 	@$(BIN)/pytest tests/pure tests/wire $(ARGS)
 
 browser: $(READY) chromium $(ANGULAR) ## the tests in a real Chromium

@@ -87,8 +87,12 @@ SCHEMA_PATTERNS: Final = 100
 PATTERN_CHARS: Final = 1000
 PATTERN_BYTES: Final = 512 * 1024
 """Memory of one compiled pattern."""
+PATTERNS_WEIGHT: Final = 8_000
+"""Of all the patterns of one schema, in characters that they ask for, each as often as it repeats: at most 5 µs each
+to compile. Those beyond are not checked."""
 SCHEMA_STEPS: Final = 100_000
-"""Work of checking one value, about 2 µs each: enough for arguments of the full size against a plain schema."""
+"""Work of checking one value, at most about 0.4 µs each: enough for arguments of the full size against a plain schema,
+and no other call waits longer for it."""
 EXPORT_REFERENCE_CHARS: Final = 32 * 1024
 """What a schema may grow by when its references are spelled out for those who read it."""
 
@@ -104,6 +108,8 @@ NUMBER_CHARS: Final = 309
 ARGUMENT_BYTES: Final = 256 * 1024
 ARGUMENT_DEPTH: Final = 64
 FAULTS_SHOWN: Final = 5
+UNCHECKED_SHOWN: Final = 10
+"""Patterns of one tool that are not checked."""
 SHOWN_CHARS: Final = 100
 """Of one value in an error."""
 RESULT_CHARS: Final = 20_000_000

@@ -9,6 +9,7 @@ from bridge import limits
 from bridge.errors import UsageError
 from bridge.settings import SchemaProfile
 from bridge.tools.export import export_schema
+from bridge.tools.faults import cut
 from bridge.tools.tool import PageTools, Tool, ToolGroup
 
 MORE: Final = "More answers may come: list this page's tools again in a moment."
@@ -136,6 +137,14 @@ def _list_tool(tool: Tool, profile: SchemaProfile) -> dict[str, Any]:
         listed["annotations"] = dict(tool.annotations)
     if tool.schema is not None:
         listed["inputSchema"] = export_schema(tool.schema, profile)
+        if tool.schema.unchecked:
+            listed["unchecked_patterns"] = _pointers(tool.schema.unchecked)
     else:
         listed["unusable"] = tool.schema_problem
     return listed
+
+
+def _pointers(pointers: Sequence[str]) -> list[str]:
+    """Where patterns are that are not checked, since google-re2 has no form for them."""
+    shown = [cut(pointer) for pointer in pointers[: limits.UNCHECKED_SHOWN]]
+    return shown if len(shown) == len(pointers) else [*shown, f"… ({len(pointers)} in all)"]

@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any, Final, cast
 
 from bridge.tools.bounds import IN_PLACE, INNER, STORES
-from bridge.tools.elements import MARK, may_name_element, note
-from bridge.tools.keywords import ERROR_STEPS, QUESTIONS, Json, cost, extra_names, spend
+from bridge.tools.elements import MARK, NOTED, may_name_element, note
+from bridge.tools.keywords import ERROR_STEPS, KEYWORD_STEPS, QUESTIONS, REFERENCE_STEPS, Json, cost, extra_names, spend
 
 # Neither library has types to speak of.
 Validator = Any
@@ -67,6 +67,12 @@ def validator_class(dialect: Dialect) -> Validator:
     }
     names = [*stock.VALIDATORS, MARK]
     return cast("Any", validators).extend(stock, {name: _metered(name, safe[name]) for name in names})
+
+
+@cache
+def asserted_keywords(dialect: Dialect) -> Set[str]:
+    """Keywords that ask something of a value."""
+    return frozenset(validator_class(dialect).VALIDATORS)
 
 
 @cache
@@ -140,9 +146,12 @@ def iter_errors(validator: Validator, value: Json) -> Iterator[ValidationError]:
 
 
 def _metered(name: str, keyword: Keyword) -> Keyword:
+    each = REFERENCE_STEPS if name in {"$ref", "$dynamicRef", "$recursiveRef"} else KEYWORD_STEPS
+
     def metered(validator: Validator, value: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
-        spend(cost(value, instance))
-        note(name, value, instance)
+        spend(each * cost(value, instance))
+        if name in NOTED:
+            note(name, value, instance)
         for error in keyword(validator, value, instance, schema) or ():
             spend(ERROR_STEPS)
             yield error
@@ -244,7 +253,7 @@ def _evaluated(
 ) -> set[Any]:
     if isinstance(validator.schema, bool):
         return set()
-    spend(1 + (len(instance) >> 3))
+    spend(REFERENCE_STEPS + (len(instance) >> 1))
     known = here(validator, instance, nested)
     for other in _in_place(validator, instance):
         known |= _evaluated(other, instance, here, nested=True)

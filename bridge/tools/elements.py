@@ -136,6 +136,10 @@ def noting() -> Generator[Notes]:
         _NOTES.reset(token)
 
 
+NOTED: Final = frozenset({MARK, "additionalProperties", "patternProperties", "properties", "required"})
+"""Keywords that there is something to note of."""
+
+
 def note(keyword: str, asked: Json, value: Json) -> None:
     """A schema asks `keyword` of a value."""
     notes = _NOTES.get()

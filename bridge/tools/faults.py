@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from bridge import limits
 from bridge.tools.bounds import escape
 from bridge.tools.elements import ASKED_FOR, MARK
-from bridge.tools.keywords import ERROR_STEPS, Json, extra_names, spend
+from bridge.tools.keywords import ERROR_STEPS, Json, OutOfSteps, extra_names, spend
 
 TYPES: Final = {
     "array": "an array",
@@ -48,12 +48,20 @@ class Fault:
 
 
 def find_faults(errors: Iterable[ValidationError]) -> list[Fault]:
-    """All faults, each once, in the order of their places."""
+    """The faults, each once, in the order of their places: all of them, or as many as the budget lasts for.
+
+    Raises:
+        OutOfSteps: it does not last for one.
+    """
     found: set[Fault] = set()
-    for error in errors:
-        for fault in _faults(error, ()):
-            spend(ERROR_STEPS)
-            found.add(fault)
+    try:
+        for error in errors:
+            for fault in _faults(error, ()):
+                spend(ERROR_STEPS)
+                found.add(fault)
+    except OutOfSteps:
+        if not found:
+            raise
     return sorted(found, key=lambda fault: (fault.pointer, fault.problem))
 
 

@@ -5,31 +5,39 @@ Two things make them cheap. A schema is copied once into values that carry what 
 """
 
 import json
-import re
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, Final, cast
 
 from bridge import limits
+from bridge.tools.ecmascript import Inexpressible, translate_pattern
 
 Json = Any
 """Any JSON value."""
 Regex = Any
 """Of google-re2, whose types say less than it takes."""
 
-ERROR_STEPS: Final = 5
-"""jsonschema's errors are dear: each is made, kept, and touched again on every level on its way up."""
+KEYWORD_STEPS: Final = 6
+"""What jsonschema takes for one keyword, beside the test that it asks."""
+REFERENCE_STEPS: Final = 40
+"""What it takes to follow one reference, or to enter one subschema beside those that descend."""
+ERROR_STEPS: Final = 25
+"""Its errors are dear: each is made, kept, and touched again on every level on its way up."""
 
 
 class OutOfSteps(Exception):
     """One check took more than its budget."""
 
+    def __init__(self, steps: int) -> None:
+        super().__init__(steps)
+        self.steps = steps
+
 
 class _Budget:
     def __init__(self, steps: int) -> None:
-        self.left = steps
+        self.steps = self.left = steps
 
 
 _BUDGET: ContextVar[_Budget | None] = ContextVar("budget", default=None)
@@ -50,13 +58,13 @@ def spend(steps: int) -> None:
     if current is not None:
         current.left -= steps
         if current.left < 0:
-            raise OutOfSteps
+            raise OutOfSteps(current.steps)
 
 
 def cost(value: object, instance: object) -> int:
-    """Steps of one keyword: more where it goes through a list or an object."""
+    """Steps of one test: more where it goes through a list or an object."""
     wide = 0 if isinstance(value, Choices) else _width(value)
-    return 1 + (wide + _width(instance) >> 3)
+    return 1 + (wide + _width(instance) >> 2)
 
 
 def _width(value: object) -> int:
@@ -88,11 +96,14 @@ def quiet(value: Json) -> Json:
     """A deep copy that is cheap to mention."""
     match value:
         case str():
+            spend(1)
             return QuietText(value)
         case dict():
+            spend(2 + (len(cast("dict[str, Any]", value)) >> 1))
             return QuietDict((name, quiet(part)) for name, part in cast("dict[str, Any]", value).items())
         case list():
-            return QuietList(quiet(part) for part in cast("list[Any]", value))
+            spend(2 + (len(cast("list[Any]", value)) >> 1))
+            return QuietList(map(quiet, cast("list[Any]", value)))
         case _:
             return value
 
@@ -101,26 +112,37 @@ def quiet(value: Json) -> Json:
 
 
 class Pattern(QuietText):
-    """A regular expression with its compiled form, or None where google-re2 can't express it."""
+    """A regular expression with its compiled form, or None where google-re2 can't express it.
+
+    Attributes:
+        places: see `Translation`.
+        weight: likewise.
+    """
 
     regex: Regex | None
+    places: int
+    weight: int
 
-    def __new__(cls, text: str) -> "Pattern":
+    def __new__(cls, text: str, most: int = limits.PATTERNS_WEIGHT) -> "Pattern":
+        """Args: `most` is the weight that it may have."""
         self = super().__new__(cls, text)
-        self.regex = compile_pattern(text)
+        self.regex, self.places, self.weight = None, 0, 0
+        with suppress(Inexpressible):
+            form = translate_pattern(text)
+            if form.weight <= most:
+                self.regex, self.places, self.weight = _compile(form.text), form.places, form.weight
         return self
 
     def may_match(self, text: str) -> bool:
         """True also where we can't tell: then the page still sees the value."""
-        spend(1 + (len(text) >> 5))
-        return self.regex is None or self.regex.search(text.encode("utf-8", "replace")) is not None
+        if self.regex is None:
+            return True
+        spend(4 + (len(text) * self.places >> 5))
+        return self.regex.search(text.encode("utf-8", "replace")) is not None
 
 
-_ESCAPES: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|.)", re.DOTALL)
-
-
-def compile_pattern(text: str) -> Regex | None:
-    """An ECMAScript pattern in google-re2, whose time is linear in the text; None where it has no such form."""
+def _compile(text: str) -> Regex | None:
+    """Its time is linear in what it searches, and None where it would be too large."""
     import re2  # here, since most runs never meet a pattern
 
     options = re2.Options()
@@ -128,14 +150,9 @@ def compile_pattern(text: str) -> Regex | None:
     options.never_capture = True
     options.max_mem = limits.PATTERN_BYTES
     try:
-        return re2.compile(_ESCAPES.sub(_to_re2, text), options)
-    except (re2.error, UnicodeEncodeError):
+        return re2.compile(text, options)
+    except re2.error:
         return None
-
-
-def _to_re2(escaped: re.Match[str]) -> str:
-    digits = escaped[1] or escaped[2]
-    return f"\\x{{{digits}}}" if digits else escaped[0]
 
 
 def extra_names(instance: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
@@ -162,14 +179,20 @@ def identity(value: object) -> str:
     Text and not a hash of Python's, because a page can choose integers that collide.
     """
     if isinstance(value, str):
+        spend(len(value) >> 10)
         return f'"{value}'
-    text = json.dumps(_normal(value), sort_keys=True)
-    spend(len(text) >> 6)
-    return text
+    return _encode(_normal(value))
+
+
+_encode: Final = json.JSONEncoder(sort_keys=True).encode
 
 
 def _normal(value: Json) -> Json:
+    spend(2)
     match value:
+        case str():
+            spend(len(value) >> 7)
+            return value
         case float() if value.is_integer():
             return int(value)
         case dict():
@@ -195,6 +218,7 @@ def _is_unique(value: bool, instance: Json) -> bool:
     if not value or not isinstance(instance, list):
         return True
     seen: set[str] = set()
+    spend(len(cast("list[Any]", instance)))
     for item in cast("list[Any]", instance):
         name = identity(item)
         if name in seen:
@@ -207,7 +231,15 @@ def _is_multiple(value: float, instance: Json) -> bool:
     """In decimal, as a person reads it: 19.99 is a multiple of 0.01."""
     if isinstance(instance, bool) or not isinstance(instance, int | float):
         return True
+    if isinstance(instance, int) and isinstance(value, int):
+        return instance % value == 0
+    spend(25 if _is_handy(instance) and _is_handy(value) else 250)
     return (Fraction(str(instance)) / Fraction(str(value))).denominator == 1
+
+
+def _is_handy(number: float) -> bool:
+    """Its fraction has few digits."""
+    return number == 0 or 1e-20 < abs(number) < 1e20
 
 
 def _has_all(value: list[str], instance: Json) -> bool:

@@ -7,7 +7,7 @@ One that can't be compiled costs an agent the whole list of tools. They use ECMA
 import re
 from typing import Final
 
-from bridge.tools.keywords import compile_pattern
+from bridge.tools.keywords import Pattern
 
 _CHARACTER: Final = r"\\(?:[nrtfv]|[\^$\\.*+?()\[\]{}|/]|x[0-9A-Fa-f]{2})"
 _KIND: Final = r"\\[dDwWsS]"
@@ -30,4 +30,4 @@ def is_portable(pattern: str, *, look_around: bool) -> bool:
         look_around: accept `(?=…)` and its kin too, which RE2 and Rust lack.
     """
     plain = _LOOK_AROUND.sub("(?:", pattern) if look_around else pattern
-    return _COMMON.fullmatch(plain) is not None and compile_pattern(plain) is not None
+    return _COMMON.fullmatch(plain) is not None and Pattern(plain).regex is not None

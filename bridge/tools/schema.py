@@ -4,11 +4,12 @@ jsonschema works on a copy in which every reference is known to stay inside the 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Final, cast
 from urllib.parse import unquote
 
 from bridge import limits
@@ -23,6 +24,7 @@ from bridge.tools.dialects import (
     Resolver,
     Resource,
     Validator,
+    asserted_keywords,
     iter_errors,
     look_up,
     make_registry,
@@ -34,6 +36,10 @@ from bridge.tools.dialects import (
 from bridge.tools.elements import ElementPlace, mark_element, noting
 from bridge.tools.faults import Fault, cut, find_faults, shown
 from bridge.tools.keywords import Choices, Json, OutOfSteps, Pattern, QuietDict, budget, quiet
+from bridge.tools.unsure import loosen
+from bridge.tools.verdict import Verdict
+
+TOO_LARGE: Final = Fault("", "a smaller value", "does not fit, and is too large to say where: send less at a time")
 
 
 @dataclass(frozen=True)
@@ -45,22 +51,32 @@ class CheckedSchema:
         text: compact JSON with sorted keys.
         dialect: `Draft 4`, `Draft 6`, `Draft 7`, `2019-09` or `2020-12`.
         validator: a jsonschema validator; `check` is the way to use it within bounds.
-        unchecked: JSON Pointers of the patterns that are not checked, since google-re2 can't express them.
+        verdict: quick tests of values, which the validator need not be asked for then.
+        unchecked: JSON Pointers of the patterns that are not checked, since google-re2 can't express them, or they
+            are too large together.
     """
 
     source: dict[str, Any] = field(compare=False, repr=False)
     text: str
     dialect: str = field(compare=False)
     validator: Validator = field(compare=False, repr=False)
+    verdict: Verdict = field(compare=False, repr=False)
     unchecked: tuple[str, ...] = field(compare=False)
 
     def check(self, value: object, *, steps: int = limits.SCHEMA_STEPS) -> list[Fault]:
-        """What does not fit; empty where everything does.
+        """What does not fit; empty where everything does. Of many faults only some are found.
 
         Raises:
             SchemaUnusable: the check took more than `steps`, or nested too deeply.
         """
-        return self._check(quiet(value), steps)
+        with _within(steps):
+            fits = self.verdict.fits(value) if self.verdict.fits else None
+            try:
+                return [] if fits else find_faults(iter_errors(self.validator, quiet(value)))
+            except OutOfSteps:
+                if fits is None:
+                    raise
+                return [TOO_LARGE]
 
     def find_elements(self, value: Json) -> list[ElementPlace]:
         """Where arguments that fit name elements.
@@ -69,20 +85,28 @@ class CheckedSchema:
             SchemaUnusable: as `check`.
         """
         copy = quiet(value)
-        with noting() as notes:
-            self._check(copy, limits.SCHEMA_STEPS)
+        with noting() as notes, _within(limits.SCHEMA_STEPS):
+            if self.verdict.fits_noting is None or not self.verdict.fits_noting(copy):
+                find_faults(iter_errors(self.validator, copy))
         return notes.places(copy)
 
-    def _check(self, value: Json, steps: int) -> list[Fault]:
-        try:
-            with budget(steps):
-                return find_faults(iter_errors(self.validator, value))
-        except OutOfSteps as error:
-            reason = f"checking this value against it takes more than {steps:,} steps"
-            raise SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.") from error
-        except (RecursionError, NotThere) as error:
-            reason = "its references nest too deeply for this value"
-            raise SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.") from error
+
+@contextmanager
+def _within(steps: int) -> Generator[None]:
+    """Bound the work of checking one value, which happens inside.
+
+    Raises:
+        SchemaUnusable: it was too much.
+    """
+    try:
+        with budget(steps):
+            yield
+    except OutOfSteps as error:
+        reason = f"checking this value against it takes more than {error.steps:,} steps"
+        raise SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.") from error
+    except (RecursionError, NotThere) as error:
+        reason = "its references nest too deeply for this value"
+        raise SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.") from error
 
 
 def check_schema(text: str) -> CheckedSchema:
@@ -109,10 +133,10 @@ def _check(text: str) -> CheckedSchema | str:
         source, canonical = _parse(text)
         dialect = _dialect_of(source.get("$schema", f"http://{DRAFT_7.uri}#"))
         compilation = _Compilation(dialect)
-        validator = compilation.compile(quiet(source))
+        validator, verdict = compilation.compile(quiet(source))
     except SchemaUnusable as error:
         return str(error)
-    return CheckedSchema(source, canonical, dialect.name, validator, tuple(compilation.unchecked))
+    return CheckedSchema(source, canonical, dialect.name, validator, verdict, tuple(compilation.unchecked))
 
 
 def _parse(text: str) -> tuple[dict[str, Any], str]:
@@ -162,15 +186,19 @@ class _Compilation:
     """One schema on its way to a validator. It is prepared in place, so it must be a copy of ours."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.unchecked: list[str] = []
+        self.unchecked: dict[str, int] = {}
         self._dialect = dialect
-        self._patterns = 0
+        self._patterns: dict[str, Pattern] = {}
+        self._weight_left = limits.PATTERNS_WEIGHT
         self._pointers: dict[int, str] = {}
+        self._schemas: dict[int, dict[str, Any]] = {}
         self._edges: dict[int, list[int]] = {}
+        self._holders: dict[int, list[int]] = {}
         self._anchors: dict[str, list[int]] = {}
         self._dynamic: list[tuple[int, str]] = []
+        self._referred: dict[tuple[int, str], Json] = {}
 
-    def compile(self, root: dict[str, Any]) -> Validator:
+    def compile(self, root: dict[str, Any]) -> tuple[Validator, Verdict]:
         """Bound, check and prepare everything that can be reached from `root`."""
         places = self._adopt(root, "")
         registry, resolver = self._open(root)
@@ -180,17 +208,24 @@ class _Compilation:
                 if id(found.contents) not in self._pointers:
                     waiting.append((self._adopt(found.contents, name), found.resolver))
         for node, anchor in self._dynamic:
-            self._edges[node] += self._anchors.get(anchor, [])
+            for target in self._anchors.get(anchor, []):
+                self._edges[node].append(target)
+                self._holders.setdefault(target, []).append(node)
         check_paths(self._edges, self._pointers)
-        return validator_class(self._dialect)(root, registry=registry)
+        if self.unchecked:
+            loosen(self.unchecked.values(), self._schemas, self._holders)
+        verdict = Verdict(root, asserted_keywords(self._dialect), self._referred)
+        return validator_class(self._dialect)(root, registry=registry), verdict
 
     def _adopt(self, schema: dict[str, Any], pointer: str) -> list[Place]:
         """Take in one schema with its subschemas: bounds first, since the rest takes longer."""
         places = walk(schema, pointer, schema_keywords(self._dialect))
-        errors = iter_errors(_meta_validator(self._dialect), schema)
-        for fault in find_faults(islice(errors, limits.FAULTS_SHOWN)):
-            where = cut(pointer + fault.pointer) or "its root"
-            raise SchemaUnusable(f"The input schema is not valid {self._dialect.name}: {where} {fault.problem}.")
+        fits = _meta_verdict(self._dialect).fits
+        if fits is None or not fits(schema):
+            errors = iter_errors(_meta_validator(self._dialect), schema)
+            for fault in find_faults(islice(errors, limits.FAULTS_SHOWN)):
+                where = cut(pointer + fault.pointer) or "its root"
+                raise SchemaUnusable(f"The input schema is not valid {self._dialect.name}: {where} {fault.problem}.")
         self.prepare(places)
         return places
 
@@ -198,6 +233,7 @@ class _Compilation:
         """Work out what can be known before there is a value."""
         for place in places:
             self._pointers.setdefault(id(place.schema), place.pointer)
+            self._schemas.setdefault(id(place.schema), place.schema)
             self._edges.setdefault(id(place.schema), [])
             self._prepare_place(place)
         check_subschemas(len(self._pointers))
@@ -208,10 +244,13 @@ class _Compilation:
         for place in places:
             here = resolver if place.parent < 0 else self._enter(resolvers[place.parent], place.schema)
             resolvers.append(here)
+            if place.parent >= 0:
+                self._holders.setdefault(id(place.schema), []).append(id(places[place.parent].schema))
             if place.in_place:
                 self._edges[id(places[place.parent].schema)].append(id(place.schema))
             for target, name in self._targets(here, place):
                 self._edges[id(place.schema)].append(id(target.contents))
+                self._holders.setdefault(id(target.contents), []).append(id(place.schema))
                 yield target, name
 
     def _prepare_place(self, place: Place) -> None:
@@ -228,11 +267,11 @@ class _Compilation:
         if isinstance(choices := schema.get("enum"), list) and not isinstance(choices, Choices):
             schema["enum"] = self._choices(place, cast("list[Any]", choices))
         if isinstance(pattern := schema.get("pattern"), str):
-            schema["pattern"] = self._pattern(pattern, f"{place.pointer}/pattern")
+            schema["pattern"] = self._pattern(place, pattern, f"{place.pointer}/pattern")
         if isinstance(named := schema.get("patternProperties"), dict):
             where = f"{place.pointer}/patternProperties"
             schema["patternProperties"] = QuietDict(
-                (self._pattern(name, f"{where}/{escape(name)}"), part)
+                (self._pattern(place, name, f"{where}/{escape(name)}"), part)
                 for name, part in cast("dict[str, Any]", named).items()
             )
         _mend(schema)
@@ -245,20 +284,25 @@ class _Compilation:
             )
         return Choices(values)
 
-    def _pattern(self, text: str, pointer: str) -> Pattern:
+    def _pattern(self, place: Place, text: str, pointer: str) -> Pattern:
         if isinstance(text, Pattern):
             return text
-        self._patterns += 1
-        if self._patterns > limits.SCHEMA_PATTERNS:
+        if text not in self._patterns:
+            self._patterns[text] = self._compile(text, pointer)
+        if self._patterns[text].regex is None:
+            self.unchecked[pointer] = id(place.schema)
+        return self._patterns[text]
+
+    def _compile(self, text: str, pointer: str) -> Pattern:
+        if len(self._patterns) == limits.SCHEMA_PATTERNS:
             raise SchemaUnusable(f"The input schema has more than {limits.SCHEMA_PATTERNS} patterns.")
         if len(text) > limits.PATTERN_CHARS:
             raise SchemaUnusable(
                 f"The input schema has a pattern of {len(text):,} characters at {cut(pointer)}, and "
                 f"{limits.PATTERN_CHARS:,} are allowed."
             )
-        pattern = Pattern(text)
-        if pattern.regex is None:
-            self.unchecked.append(pointer)
+        pattern = Pattern(text, self._weight_left)
+        self._weight_left -= pattern.weight
         return pattern
 
     def _open(self, root: dict[str, Any]) -> tuple[Registry, Resolver]:
@@ -273,6 +317,8 @@ class _Compilation:
 
     def _enter(self, resolver: Resolver, schema: dict[str, Any]) -> Resolver:
         """A subschema may have a base URI of its own."""
+        if not schema.keys() & {"$id", "id"}:
+            return resolver
         try:
             return resolver.in_subresource(self._dialect.resource(schema))
         except ValueError as error:
@@ -289,7 +335,9 @@ class _Compilation:
                 raise SchemaUnusable(
                     f"The input schema refers to {where}, which is not in it; schemas are never fetched."
                 ) from error
-            if keyword != "$ref":
+            if keyword == "$ref":
+                self._referred[id(place.schema), keyword] = target.contents
+            else:
                 self._dynamic.append((id(place.schema), str(reference).rpartition("#")[2]))
             if isinstance(target.contents, dict):
                 yield target, unquote(reference[1:]) if reference.startswith("#/") else reference
@@ -315,6 +363,19 @@ def _meta_validator(dialect: Dialect) -> Validator:
     checker = validator_class(dialect)
     uri = checker.ID_OF(checker.META_SCHEMA)
     return checker(_meta_registry()[uri].contents, registry=_meta_registry())
+
+
+@cache
+def _meta_verdict(dialect: Dialect) -> Verdict:
+    """The quick form of the meta-validator. A dynamic reference leads to where that starts: the dialect's own."""
+    registry, root = _meta_registry(), _meta_validator(dialect).schema
+    targets: dict[tuple[int, str], Json] = {}
+    for uri in (uri for uri, of, _ in meta_schemas() if of is dialect):
+        for place in walk(registry[uri].contents, uri, schema_keywords(dialect)):
+            for keyword in reference_keywords(dialect) & place.schema.keys():
+                found = look_up(registry.resolver(uri), keyword, place.schema[keyword]) if keyword == "$ref" else None
+                targets[id(place.schema), keyword] = found.contents if found else root
+    return Verdict(root, asserted_keywords(dialect), targets)
 
 
 def _mend(schema: dict[str, Any]) -> None:

@@ -421,8 +421,9 @@ def deep(levels: int) -> dict[str, Any]:
     [
         ({"properties": {"x": {"$ref": "#"}}, "patternProperties": {"x": {"$ref": "#"}}}, deep(60)),
         ({"properties": {"a": {"allOf": [{"pattern": f"x{n}"} for n in range(90)]}}}, {"a": "y" * 250_000}),
-        ({"anyOf": [{"properties": {"a": {"items": {"type": "null"}}}}] * 9}, {"a": [1] * 60_000}),
-        ({"properties": {"a": {"items": {"required": [str(n) for n in range(5_000)]}}}}, {"a": [{}] * 5_000}),
+        ({"properties": {"a": {"items": {"anyOf": [{"type": "null"}] * 9}}}}, {"a": [None] * 60_000}),
+        ({"properties": {"a": {"items": {"dependencies": {str(n): [] for n in range(900)}}}}}, {"a": [{}] * 5_000}),
+        ({"properties": {"a": {"pattern": "[a-z]{1,1000}$"}}}, {"a": "y" * 250_000}),
         ({"properties": {"a": {"allOf": [{"uniqueItems": True}] * 500}}}, {"a": [[n] for n in range(20_000)]}),
     ],
 )
@@ -431,13 +432,28 @@ def test_work_beyond_the_budget_ends_as_an_unusable_schema(schema: object, value
         checked(schema).check(value, steps=5_000)
 
 
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"anyOf": [{"properties": {"a": {"items": {"type": "null"}}}}] * 9}, {"a": [1] * 60_000}),
+        ({"properties": {"a": {"items": {"required": [str(n) for n in range(5_000)]}}}}, {"a": [{}] * 5_000}),
+    ],
+)
+def test_a_value_that_does_not_fit_is_told_so_though_it_is_too_large_to_say_where(
+    schema: object, value: dict[str, Any]
+):
+    (fault,) = checked(schema).check(value, steps=5_000)
+
+    assert fault.sentence("it") == "it does not fit, and is too large to say where: send less at a time"
+
+
 def test_one_check_does_not_spend_the_budget_of_the_next():
     schema = checked({"properties": {"a": {"items": {"type": "number"}}}})
 
     for _ in range(3):
-        assert schema.check({"a": [1] * 100}, steps=150) == []
+        assert schema.check({"a": [1] * 100}, steps=250) == []
     with pytest.raises(SchemaUnusable):
-        schema.check({"a": [1] * 200}, steps=150)
+        schema.check({"a": [1] * 200}, steps=250)
 
 
 def test_extreme_numbers_are_compared_exactly():

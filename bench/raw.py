@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from bench.channel import Channel
 from bench.websocket import WebSocket
 from bridge.browser.executable import find_browser
-from bridge.browser.process import _PIPE_TO_3_AND_4, _arguments
+from bridge.browser.spawn import PIPE_TO_3_AND_4, arguments_of
 from bridge.settings import LaunchOptions
 
 CAPTURE = """(() => {
@@ -142,7 +142,7 @@ def open_raw(*, over_websocket: bool = False) -> Generator[RawBrowser]:
     options = LaunchOptions(no_sandbox=os.geteuid() == 0, debug_port=0 if over_websocket else None)
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
-            [*_PIPE_TO_3_AND_4, str(find_browser()), *_arguments(options, Path(profile))],
+            [*PIPE_TO_3_AND_4, str(find_browser()), *arguments_of(options, Path(profile))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if over_websocket else subprocess.DEVNULL,

@@ -265,6 +265,7 @@ def serve(
     """
     from importlib.metadata import version
 
+    from bridge.browser.ahead import start_ahead
     from bridge.serve.descriptors import divert_stdio, is_stdout
     from bridge.serve.greeting import Greeter
 
@@ -277,11 +278,14 @@ def serve(
         greeter = Greeter(version("pagebridge"), stdin, stdout, direct=direct)
         greeter.look()
 
-        with nullcontext() if log_path is None else _open_log(log_path, options) as log:
+        with nullcontext() if log_path is None else _open_log(log_path, options) as log, start_ahead(options):
             import trio
 
+            from bridge.serve.built_ins import prepare
             from bridge.serve.service import serve_stdio
 
+            greeter.look()
+            prepare()
             greeter.look()
             agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
             trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.browser.process import find_browser
+from bridge.browser.executable import find_browser
 
 
 @dataclass(frozen=True)

@@ -12,54 +12,21 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
 
 import trio
 
-from bridge.browser.executable import find_browser
-from bridge.browser.profile import Profile, open_profile, remove_abandoned_profiles
+from bridge.browser.ahead import take_ahead
+from bridge.browser.child import Child
+from bridge.browser.profile import Profile, keep_profile, open_profile, remove_abandoned_profiles
+from bridge.browser.spawn import arguments_of, choose_browser, spawn
 from bridge.browser.stderr import BrowserStderr
 from bridge.errors import BrowserFailedToStart
-from bridge.limits import CLOSE_SECONDS, SMALL_SHM_BYTES, START_SECONDS, TERMINATE_SECONDS
+from bridge.limits import CLOSE_SECONDS, START_SECONDS, TERMINATE_SECONDS
 from bridge.settings import LaunchOptions
 from bridge.wire.nursery import open_background
 from bridge.wire.transports import PipeTransport, Transport, open_websocket
 
 logger = logging.getLogger(__name__)
-
-_FLAGS: Final = (
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--disable-search-engine-choice-screen",
-    "--password-store=basic",
-    "--use-mock-keychain",
-    # Off the network when idle. Port 9 is one that Chromium itself refuses: nothing is sent.
-    "--disable-background-networking",
-    "--disable-client-side-phishing-detection",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-domain-reliability",
-    "--disable-sync",
-    "--metrics-recording-only",
-    "--no-pings",
-    "--component-updater=url-source=http://127.0.0.1:9/",
-    "--gaia-url=http://127.0.0.1:9",
-    "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,"
-    "InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationGuideModelDownloading,"
-    "OptimizationHints,Translate",
-    # Tools run in background tabs, too.
-    "--disable-background-timer-throttling",
-    "--disable-backgrounding-occluded-windows",
-    "--disable-renderer-backgrounding",
-    # No window of the browser's own comes between an agent and a page.
-    "--disable-breakpad",
-    "--disable-hang-monitor",
-    "--disable-prompt-on-repost",
-)
-
-# Popen makes a pipe of stdin and of stdout; sh moves them to 3 and 4. So no Python runs between fork and exec,
-# which is unsafe with threads, and no descriptor of ours has to be moved out of the way.
-_PIPE_TO_3_AND_4: Final = ("/bin/sh", "-c", 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null')
 
 
 class BrowserProcess:
@@ -67,7 +34,7 @@ class BrowserProcess:
 
     transport: Transport
 
-    def __init__(self, process: trio.Process, executable: Path, options: LaunchOptions) -> None:
+    def __init__(self, process: trio.Process | Child, executable: Path, options: LaunchOptions) -> None:
         self._process = process
         self._executable = executable
         self._options = options
@@ -143,11 +110,11 @@ async def open_process(options: LaunchOptions) -> AsyncGenerator[BrowserProcess]
     Raises:
         BrowserFailedToStart: there is none, or it cannot have what the options ask for.
     """
-    executable = find_browser(options.browser_path)
-    if options.headed and "headless" in executable.name:
-        raise BrowserFailedToStart(f"{executable} has no windows. Pass --browser PATH, or leave --headed out.")
-    async with open_profile(options.profile) as profile, open_background() as nursery:
-        process = await _spawn(executable, _arguments(options, profile.folder), profile)
+    executable = choose_browser(options)
+    ahead = take_ahead(options)
+    opened = open_profile(options.profile) if ahead is None else keep_profile(ahead.profile)
+    async with opened as profile, open_background() as nursery:
+        process = await _start(executable, options, profile) if ahead is None else Child(ahead.process)
         try:
             browser = BrowserProcess(process, executable, options)
             nursery.start_soon(browser.read_stderr)
@@ -160,7 +127,7 @@ async def open_process(options: LaunchOptions) -> AsyncGenerator[BrowserProcess]
 
 @asynccontextmanager
 async def _open_transport(
-    browser: BrowserProcess, process: trio.Process, options: LaunchOptions
+    browser: BrowserProcess, process: trio.Process | Child, options: LaunchOptions
 ) -> AsyncGenerator[Transport]:
     if process.stdin is not None and process.stdout is not None and options.debug_port is None:
         yield PipeTransport(process.stdin, process.stdout)
@@ -169,60 +136,17 @@ async def _open_transport(
         yield websocket
 
 
-async def _spawn(executable: Path, arguments: list[str], profile: Profile) -> trio.Process:
+async def _start(executable: Path, options: LaunchOptions, profile: Profile) -> trio.Process | Child:
     if sys.platform == "win32":
-        # Windows passes no descriptors 3 and 4; the browser listens on a port instead, and has no lifeline.
+        # No descriptors 3 and 4 can be passed; the browser listens on a port instead, and has no lifeline.
         return await trio.lowlevel.open_process(
-            [str(executable), *arguments],
+            [str(executable), *arguments_of(options, profile.folder)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             creationflags=subprocess.CREATE_NEW_PROCESS_GROUP,
         )
-    process = await trio.lowlevel.open_process(
-        [*_PIPE_TO_3_AND_4, str(executable), *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        # Ctrl-C at the terminal is for us; we end the browser in our own time.
-        start_new_session=True,
-        pass_fds=() if profile.lock is None else (profile.lock,),
-    )
-    profile.note_browser(process.pid)
-    return process
-
-
-def _arguments(options: LaunchOptions, profile: Path) -> list[str]:
-    arguments = [*_FLAGS, f"--user-data-dir={profile}"]
-    if sys.platform != "win32":
-        arguments.append("--remote-debugging-pipe")
-    if options.debug_port is not None or sys.platform == "win32":
-        arguments.append(f"--remote-debugging-port={options.debug_port or 0}")
-    if not options.headed:
-        arguments += ["--headless=new", "--mute-audio"]
-    if options.no_sandbox or _is_root():
-        why = "as you asked" if options.no_sandbox else "because root cannot have one"
-        logger.warning("The browser runs without its sandbox (--no-sandbox), %s.", why)
-        arguments.append("--no-sandbox")
-    if options.webmcp:
-        arguments.append("--enable-features=WebMCP")
-    if _shm_is_small():
-        arguments.append("--disable-dev-shm-usage")
-    return [*arguments, *options.extra_args, "about:blank"]
-
-
-def _is_root() -> bool:
-    return sys.platform != "win32" and os.geteuid() == 0
-
-
-def _shm_is_small() -> bool:
-    if sys.platform != "linux":
-        return False
-    try:
-        shm = os.statvfs("/dev/shm")
-    except OSError:
-        return True
-    return shm.f_frsize * shm.f_blocks <= SMALL_SHM_BYTES
+    return Child(await trio.to_thread.run_sync(spawn, executable, options, profile))
 
 
 def ended_how(code: int | None) -> str:
@@ -257,7 +181,7 @@ def next_step(stderr_tail: str, options: LaunchOptions) -> str:
     return "Mend what it says, or pass another with --browser PATH:"
 
 
-async def _end(process: trio.Process) -> None:
+async def _end(process: trio.Process | Child) -> None:
     """End a process and its group, and reap it. Bounded, whatever the caller's scope says."""
     with trio.CancelScope(shield=True):
         for stream in (process.stdin, process.stdout):
@@ -274,7 +198,7 @@ async def _end(process: trio.Process) -> None:
             await process.wait()
 
 
-def _signal_group(process: trio.Process, number: signal.Signals | None) -> None:
+def _signal_group(process: trio.Process | Child, number: signal.Signals | None) -> None:
     """Signal a process and its children; None kills."""
     if sys.platform == "win32":
         process.kill()

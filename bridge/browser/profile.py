@@ -6,6 +6,8 @@ nothing, as between containers, and where the bridge is gone and its browser is 
 
 Chromium has a mark of its own there, which outlives it, and a headless shell has none. A browser that finds another one
 in its profile hands its work over to it, and kills it if it does not answer: so none is started in one that is in use.
+
+Trio is imported by what needs it: a browser may be started ahead of that.
 """
 
 import logging
@@ -21,8 +23,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-import trio
 
 from bridge.browser.wsl import is_windows_folder
 from bridge.errors import BrowserFailedToStart
@@ -66,18 +66,33 @@ async def open_profile(kept: Path | None) -> AsyncGenerator[Profile]:
     Raises:
         BrowserFailedToStart: it cannot be made, or another browser uses it.
     """
-    profile = _make_fresh() if kept is None else await _lock_kept(_make_kept(kept))
+    if kept is None:
+        async with keep_profile(make_fresh()) as profile:
+            yield profile
+        return
+    profile = await _lock_kept(_make_kept(kept))
     try:
         yield profile
     finally:
         _remove_socket(profile.folder)
-        if kept is None:
-            await _remove(profile.folder)
         if profile.lock is not None:
             os.close(profile.lock)
 
 
-def _make_fresh() -> Profile:
+@asynccontextmanager
+async def keep_profile(fresh: Profile) -> AsyncGenerator[Profile]:
+    """A fresh profile, for the length of the block; it is removed at the end."""
+    try:
+        yield fresh
+    finally:
+        _remove_socket(fresh.folder)
+        await _remove(fresh.folder)
+        if fresh.lock is not None:
+            os.close(fresh.lock)
+
+
+def make_fresh() -> Profile:
+    """A profile that nobody has used. Raises BrowserFailedToStart where it cannot be made."""
     try:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     except OSError as error:
@@ -90,6 +105,8 @@ def _make_fresh() -> Profile:
 
 async def _lock_kept(folder: Path) -> Profile:
     """A browser whose bridge was killed may be ending still, so it gets PROFILE_SECONDS."""
+    import trio
+
     for last in (*[False] * (_TRIES - 1), True):
         try:
             lock = _lock(folder)
@@ -145,6 +162,8 @@ def _remove_socket(folder: Path) -> None:
 
 async def remove_abandoned_profiles() -> None:
     """Remove fresh profiles of bridges that were killed. Never raises; may be cancelled at any time."""
+    import trio
+
     await trio.to_thread.run_sync(_remove_abandoned, Path(tempfile.gettempdir()), abandon_on_cancel=True)
 
 
@@ -204,6 +223,8 @@ def _make_kept(folder: Path) -> Path:
 
 async def _remove(folder: Path) -> None:
     """Remove a folder in which a process that is just ending may still write. Bounded, and never raises."""
+    import trio
+
     with trio.move_on_after(CLOSE_SECONDS, shield=True):
         for _ in range(_TRIES):
             if await trio.to_thread.run_sync(_remove_once, folder, abandon_on_cancel=True):

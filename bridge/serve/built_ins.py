@@ -157,6 +157,12 @@ BUILT_INS: Final = (
 BY_NAME: Final = {tool.name: tool for tool in BUILT_INS}
 
 
+def prepare() -> None:
+    """Compile the schemas of our own tools, and load what that takes, before the first call needs it."""
+    for tool in BUILT_INS:
+        _checked(tool)
+
+
 def has_tool(agent: Agent, name: str) -> bool:
     """Whether an agent's client can mean a tool of ours, or of a page, by this name."""
     return name in BY_NAME or (agent.direct is not None and name.startswith(PREFIX))

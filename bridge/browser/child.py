@@ -6,6 +6,8 @@ from typing import IO
 
 import trio
 
+from bridge.wire.pipes import widen
+
 
 class Child:
     """As `trio.Process`, which only Trio itself can make. Not on Windows.
@@ -51,4 +53,5 @@ class Child:
 def _take(file: IO[bytes] | None) -> trio.lowlevel.FdStream:
     assert file is not None
     with file:
+        widen(file.fileno())
         return trio.lowlevel.FdStream(os.dup(file.fileno()))

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import trio
 
 from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES, OPEN_REQUESTS
-from bridge.wire.pipes import MessageWriter, Outbox, receive_some
+from bridge.wire.pipes import ChunkReader, MessageWriter, Outbox, widen
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class LineReader:
         """Args:
         read: what was read of the stream before.
         """
-        self._stream = stream
+        self._chunks = ChunkReader(stream)
         self._line_bytes = line_bytes
         self._buffer = bytearray(read)
         self._scanned = 0
@@ -112,7 +112,7 @@ class LineReader:
                 self._dropping = True
                 self._buffer.clear()
                 self._scanned = 0
-            chunk = await receive_some(self._stream, READ_BYTES)
+            chunk = await self._chunks.receive()
             if not chunk:
                 rest, self._buffer = bytes(self._buffer), bytearray()
                 if self._dropping:
@@ -234,6 +234,8 @@ async def open_stdio(fd_in: int, fd_out: int, read: bytes = b"") -> AsyncGenerat
     own_in, own_out = os.dup(fd_in), os.dup(fd_out)
     if os.name == "posix":
         stdin, stdout = trio.lowlevel.FdStream(own_in), trio.lowlevel.FdStream(own_out)
+        widen(own_in)
+        widen(own_out)
         stdio = Stdio(stdin, stdout, read, has_hung_up=partial(_has_hung_up, fd_in))
     else:
         stdin, stdout = _ThreadStream(own_in), _ThreadStream(own_out)

@@ -3,9 +3,18 @@
 import errno
 import math
 import os
-from typing import Protocol
+import sys
+from contextlib import suppress
+from typing import Final, Protocol
 
 import trio
+
+if sys.platform == "linux":
+    import fcntl
+
+CHUNK_BYTES: Final = 256 * 1024
+PIPE_BYTES: Final = 1024 * 1024
+"""What Linux lets anybody have by default."""
 
 
 class Sender(Protocol):
@@ -50,29 +59,47 @@ class MessageWriter:
         await self._stream.send_all(framed[written:] if written else framed)
 
 
-async def receive_some(stream: trio.abc.ReceiveStream, max_bytes: int) -> bytes:
-    """As the stream's own; but of a descriptor it has one turn of the scheduler at each chunk, and not two.
+class ChunkReader:
+    """Reads what there is of a stream of bytes.
 
-    Raises:
-        trio.BrokenResourceError, trio.ClosedResourceError: as the stream's own.
+    Of a descriptor, into one buffer that stays, since a large one that is made anew costs many times what the read
+    does; and with one turn of the scheduler for each chunk, where the stream itself takes two.
     """
-    if os.name != "posix" or not isinstance(stream, trio.lowlevel.FdStream):
-        return bytes(await stream.receive_some(max_bytes))
-    await trio.lowlevel.checkpoint_if_cancelled()
-    has_waited = False
-    while True:
-        try:
-            chunk = os.read(stream.fileno(), max_bytes)
-        except BlockingIOError:
-            await trio.lowlevel.wait_readable(stream.fileno())
-            has_waited = True
-        except OSError as error:
-            gone = trio.ClosedResourceError if error.errno == errno.EBADF else trio.BrokenResourceError
-            raise gone from error
-        else:
-            if not has_waited:
-                await trio.lowlevel.cancel_shielded_checkpoint()
-            return chunk
+
+    def __init__(self, stream: trio.abc.ReceiveStream) -> None:
+        self._stream = stream
+        self._buffer = memoryview(bytearray(CHUNK_BYTES))
+
+    async def receive(self) -> memoryview:
+        """The next chunk, which is gone with the next call; an empty one at the end of the stream.
+
+        Raises:
+            trio.BrokenResourceError, trio.ClosedResourceError: as the stream.
+        """
+        if os.name != "posix" or not isinstance(self._stream, trio.lowlevel.FdStream):
+            return memoryview(await self._stream.receive_some(CHUNK_BYTES))
+        await trio.lowlevel.checkpoint_if_cancelled()
+        has_waited = False
+        while True:
+            try:
+                size = os.readv(self._stream.fileno(), (self._buffer,))
+            except BlockingIOError:
+                await trio.lowlevel.wait_readable(self._stream.fileno())
+                has_waited = True
+            except OSError as error:
+                gone = trio.ClosedResourceError if error.errno == errno.EBADF else trio.BrokenResourceError
+                raise gone from error
+            else:
+                if not has_waited:
+                    await trio.lowlevel.cancel_shielded_checkpoint()
+                return self._buffer[:size]
+
+
+def widen(descriptor: int) -> None:
+    """Let a pipe hold more, so that a large message has its two ends take fewer turns. Where it can't, it stays."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 class Outbox:

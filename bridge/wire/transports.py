@@ -15,12 +15,12 @@ from bridge.errors import BrowserFailedToStart
 from bridge.limits import CDP_MESSAGE_BYTES, CLOSE_SECONDS, HANDSHAKE_SECONDS, WEBSOCKET_QUEUE_MESSAGES
 from bridge.wire.address import Address, open_stream
 from bridge.wire.nursery import open_background
-from bridge.wire.pipes import MessageWriter, receive_some
+from bridge.wire.pipes import ChunkReader, MessageWriter
 
 logger = logging.getLogger(__name__)
 
-PIPE_READ_BYTES: Final = 256 * 1024
-WEBSOCKET_READ_BYTES: Final = 256 * 1024
+WEBSOCKET_READ_BYTES: Final = 64 * 1024
+"""A buffer that is made anew for each read; above this, that costs many times what the read does."""
 REFUSAL_BYTES: Final = 1024
 
 _PROTOCOL_FAULTS: Final = (trio_websocket.HandshakeError, ProtocolError, h11.ProtocolError)
@@ -72,6 +72,7 @@ class PipeTransport(Transport):
         self._to_browser = to_browser
         self._from_browser = from_browser
         self._message_bytes = message_bytes
+        self._reader = ChunkReader(from_browser)
         self._buffer = bytearray()
         self._scanned = 0
         self._writer = MessageWriter(to_browser, end=b"\0")
@@ -91,17 +92,26 @@ class PipeTransport(Transport):
             if self._scanned > self._message_bytes:
                 raise TransportEnded(f"a message over the limit of {self._message_bytes} bytes came")
             try:
-                chunk = await receive_some(self._from_browser, PIPE_READ_BYTES)
+                chunk = await self._reader.receive()
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 raise TransportEnded("the browser closed its debugging pipe") from error
             if not chunk:
                 raise TransportEnded("the browser closed its debugging pipe")
             self._buffer += chunk
-        message = self._buffer[:end]
-        del self._buffer[: end + 1]
-        self._scanned = 0
+        message = self._take(end)
         if end > self._message_bytes:
             raise TransportEnded(f"a message over the limit of {self._message_bytes} bytes came")
+        return message
+
+    def _take(self, end: int) -> bytearray:
+        """The first message; the buffer itself where nothing comes after that, since it may be large."""
+        self._scanned = 0
+        if end == len(self._buffer) - 1:
+            message, self._buffer = self._buffer, bytearray()
+            del message[end]
+            return message
+        message = self._buffer[:end]
+        del self._buffer[: end + 1]
         return message
 
     async def aclose(self) -> None:

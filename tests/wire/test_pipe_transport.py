@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import memory_stream_one_way_pair, memory_stream_pair, wait_all_tasks_blocked
 
-from bridge.wire.transports import PIPE_READ_BYTES, PipeTransport, TransportEnded
+from bridge.wire.pipes import CHUNK_BYTES
+from bridge.wire.transports import PipeTransport, TransportEnded
 
 
 class Chunks(trio.abc.ReceiveStream):
@@ -119,12 +120,12 @@ async def test_a_message_at_the_limit_comes_and_one_byte_more_ends_it():
 
 async def test_a_message_without_end_is_given_up_within_one_chunk_of_the_limit():
     limit = 1_000_000
-    stream = Chunks([b"x" * PIPE_READ_BYTES] * 1000)
+    stream = Chunks([b"x" * CHUNK_BYTES] * 1000)
 
     with trio.fail_after(2), pytest.raises(TransportEnded, match="over the limit of 1000000 bytes"):
         await reader(stream, message_bytes=limit).receive()
 
-    assert stream.given_bytes <= limit + PIPE_READ_BYTES
+    assert stream.given_bytes <= limit + CHUNK_BYTES
 
 
 async def test_a_cancelled_receive_loses_no_byte():

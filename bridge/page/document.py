@@ -136,6 +136,11 @@ class Document:
         if self._dialog is not None:
             raise self._dialog.error(self.page, dispatched=False)
 
+    @property
+    def is_ready(self) -> bool:
+        """Its own scripts have run."""
+        return self._ready.is_set()
+
     async def wait_ready(self) -> None:
         """Block until the document's own scripts have run.
 

@@ -172,8 +172,9 @@ class Page(PageState):
             assert main is not None
             frames = [document for document in self._documents.values() if document is not main]
             try:
-                with trio.move_on_after(limits.LOAD_SECONDS):
-                    await main.wait_ready()
+                if not main.is_ready:
+                    with trio.move_on_after(limits.LOAD_SECONDS):
+                        await main.wait_ready()
                 await self._ask(main, grace_seconds)
             except DocumentEnded:
                 continue

@@ -323,6 +323,8 @@ class PageState:
             PageAsleep: it sleeps.
             PageGone: closed or crashed meanwhile.
         """
+        if self.stage is not Stage.ATTACHING:
+            return
         with trio.move_on_at(self._came + limits.PAGE_ANSWER_SECONDS):
             await self.wait_attached()
             return

@@ -30,8 +30,8 @@ SHORT_WAIT_NS: Final = 20_000
 """A shorter one is the loop's look for more to do, and no step of its own."""
 
 PHASES: Final = (
-    ("the request is read from stdin and parsed", "< MCP message read"),
-    ("the SDK brings it to our handler", "> MCP handler"),
+    ("the request is read from stdin and parsed", "< call read"),
+    ("its task begins", "> tool of ours"),
     ("its words are checked, as arguments of `call_page_tool`", "< arguments of call_page_tool"),
     ("page and tool are found", "> arguments of the tool"),
     ("the tool's arguments are checked", "< arguments of the tool"),
@@ -39,9 +39,8 @@ PHASES: Final = (
     ("Chromium runs the tool and answers", f"< {WAITS}"),
     ("the answer is read from the pipe and parsed", "< CDP message read"),
     ("the call's task hears of it", "< run waited for"),
-    ("the result is made", "< MCP handler"),
-    ("the SDK brings it to stdout", "> answer as JSON"),
-    ("it is made JSON", "> write(2)"),
+    ("the result is made", "< tool of ours"),
+    ("it is made JSON", "< answer as JSON"),
     ("it is written, and the client reads it", "< the client has the answer"),
 )
 """What goes on, until the last such step of a call."""

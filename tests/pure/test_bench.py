@@ -118,7 +118,7 @@ def test_a_look_for_more_to_do_is_no_step():
 def test_a_phase_whose_end_is_not_there_counts_to_the_next():
     steps = [
         ("> the client sends", 0.0),
-        ("< MCP message read", 2.0),
+        ("< call read", 2.0),
         ("> x", 3.0),
         ("< the client has the answer", 4.0),
     ]

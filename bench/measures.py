@@ -106,6 +106,7 @@ class Bench:
             ours.find_first()
             _check_sum(ours.call("add", SUM))
             called = time.perf_counter_ns()
+            ours.client.settle()
             memory = resident_kb(ours.client.pid) / 1024
         return (answered - start) / 1e6, (called - start) / 1e6, memory
 
@@ -117,6 +118,7 @@ class Bench:
             peer.open(self.url)
             _check_sum(peer.call("add", SUM))
             called = time.perf_counter_ns()
+            peer.client.settle()
             memory = resident_kb(peer.client.pid) / 1024
         return (answered - start) / 1e6, (called - start) / 1e6, memory
 

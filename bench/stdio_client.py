@@ -34,6 +34,11 @@ class Client:
         self.version = told["serverInfo"]["version"]
         self._channel.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
 
+    def settle(self) -> None:
+        """Ask for what a server may have put off loading until it is needed."""
+        self.ask("tools/list", {})
+        self.ask("ping", {})
+
     def call(self, tool: str, arguments: object) -> str:
         """The text that a tool answers; no error, for that is no work to be measured."""
         return text_of(self.ask("tools/call", {"name": tool, "arguments": arguments}))

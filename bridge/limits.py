@@ -163,6 +163,8 @@ NOTICE_SECONDS: Final = 0.25
 """Changes that come together are one notice. It holds this long, and what it says is what there is then."""
 NOTICE_PAGE_SECONDS: Final = 1.0
 """How long a notice waits for pages between two documents: a reload that changes nothing is no news."""
+QUIET_SECONDS: Final = 0.5
+"""Nothing was asked for so long: it is time for what can wait."""
 OPEN_REQUESTS: Final = 256
 """Of one client, read and not answered. It is read no further until it has taken some of its answers."""
 PARENT_SECONDS: Final = 1.0

@@ -14,7 +14,9 @@ from bridge.calls.progress import Send
 from bridge.calls.results import clean_text
 from bridge.errors import ArgumentsInvalid
 from bridge.page.media import Media, Resource
-from bridge.tools.naming import PREFIX
+from bridge.settings import SchemaProfile
+from bridge.tools.export import export_schema
+from bridge.tools.naming import PREFIX, Owned
 from bridge.tools.schema import CheckedSchema, check_schema
 
 PAGE: Final = {"type": "string", "description": "Handle from list_pages, such as p1"}
@@ -161,6 +163,42 @@ def prepare() -> None:
     """Compile the schemas of our own tools, and load what that takes, before the first call needs it."""
     for tool in BUILT_INS:
         _checked(tool)
+
+
+def list_tools(agent: Agent) -> dict[str, Any]:
+    """The tools that an agent has, as MCP's ListToolsResult: ours, and where that is wished, those of pages."""
+    profile = agent.settings.schema_profile
+    direct = agent.direct.show().items() if agent.direct is not None else ()
+    return {"tools": [*map(_as_tool, BUILT_INS), *(_as_page_tool(name, owned, profile) for name, owned in direct)]}
+
+
+def _as_tool(tool: BuiltIn) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+        "annotations": {
+            "readOnlyHint": tool.read_only,
+            **({} if tool.read_only else {"destructiveHint": True}),
+            "openWorldHint": True,
+        },
+    }
+
+
+def _as_page_tool(name: str, owned: Owned, profile: SchemaProfile) -> dict[str, Any]:
+    """Says whose words these are, and vouches for nothing: hints of a page's own are not passed on."""
+    tool, page = owned.tool, owned.tools.page
+    assert tool.schema is not None
+    told = {"page": page, "id": str(tool.id), "name": tool.name, "group": tool.group, "origin": tool.origin}
+    return {
+        "name": name,
+        "title": clean_text(tool.name),
+        "description": clean_text(f"Tool of page {page} ({tool.origin}), described by it: {tool.description}"),
+        "inputSchema": export_schema(tool.schema, profile),
+        "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
+        "_meta": {"pagebridge": {key: clean_text(value) for key, value in told.items()}},
+    }
 
 
 def has_tool(agent: Agent, name: str) -> bool:

@@ -73,7 +73,7 @@ class Client:
     async def _load_when_quiet(self) -> None:
         with suppress(BridgeError):
             await self._bridge.wait_pages()
-        await self._stdio.requests.wait_answered()
+        await self._stdio.requests.wait_quiet()
         self._load.set()
 
     async def _serve_by_sdk(self) -> None:

@@ -2,9 +2,9 @@
 
 Most of what an agent sends is `tools/call`, and most of what the SDK does for one is to make objects of its JSON and
 JSON of them again: a third of the time that a call takes. So a call that is plain is taken out of the stream before the
-SDK sees it, and the client can't tell: the same function runs it, the same function makes its result, and tests send
-the same calls both ways. Everything else stays with the SDK: whatever is not exactly of the form below, the handshake,
-lists, every error of the protocol, and all of 2026-07-28.
+SDK sees it, and so is `tools/list`, with which each session begins. The client can't tell: the same function runs it,
+the same function makes its result, and tests send the same requests both ways. Everything else stays with the SDK:
+whatever is not exactly of the form below, the handshake, every error of the protocol, and all of 2026-07-28.
 """
 
 import logging
@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 from bridge.calls.agent import Agent
 from bridge.calls.progress import Send
 from bridge.limits import CLOSE_SECONDS
-from bridge.serve.built_ins import as_result, has_tool, run_tool
+from bridge.serve.built_ins import as_result, has_tool, list_tools, run_tool
 from bridge.serve.stdio import RequestId, Stdio
 
 logger = logging.getLogger(__name__)
@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 CONNECTION_CLOSED: Final = -32000
 INTERNAL_ERROR: Final = -32603
 SAFE_INTEGER: Final = 2**53 - 1
-MEMBERS: Final = 4
 WORDS: Final = {"name", "arguments", "_meta"}
+WORDS_OF_A_LIST: Final = {"_meta"}
 
 
 class Lane:
@@ -49,16 +49,18 @@ class Lane:
         self._is_open = True
 
     def takes(self, line: bytes) -> bool:
-        """Whether a line is done with here: a plain call, which runs from now on, or the end of one."""
+        """Whether a line is done with here: a plain request, which runs from now on, or the end of one."""
         if not self._is_open:
             return False
-        if b'"tools/call"' in line:
+        if b'"tools/' in line:
             return self._take_call(line)
         return b'"notifications/cancelled"' in line and self._take_back(line)
 
     def _take_call(self, line: bytes) -> bool:
         call = _read_call(line)
-        if call is None or call.request_id in self._requests or not has_tool(self._agent, call.name):
+        if call is None or call.request_id in self._requests:
+            return False
+        if call.name is not None and not has_tool(self._agent, call.name):
             return False
         self._requests.came_in(call.request_id, "tools/call")
         scope = self._calls[call.request_id] = trio.CancelScope()
@@ -82,14 +84,12 @@ class Lane:
         self._requests.settle(request_id)
 
     async def _run(self, call: "_Call", scope: trio.CancelScope) -> None:
-        send = None if call.progress_token is None else self._progress(call.progress_token)
         try:
             with scope:
                 try:
-                    result = as_result(await run_tool(self._agent, call.name, call.arguments, send))
-                    line = _line(id=call.request_id, result=result)
+                    line = _line(id=call.request_id, result=await self._result(call))
                 except Exception as error:
-                    logger.exception("A call of %s met a bug of ours.", call.name)
+                    logger.exception("A request for %s met a bug of ours.", call.name or "the tools")
                     fault = {"code": INTERNAL_ERROR, "message": f"Internal error: {type(error).__name__}"}
                     line = _line(id=call.request_id, error=fault)
                 await self._stdio.send(line)
@@ -104,6 +104,12 @@ class Lane:
             if self._calls.get(call.request_id) is scope:
                 self._settle(call.request_id)
 
+    async def _result(self, call: "_Call") -> dict[str, Any]:
+        if call.name is None:
+            return list_tools(self._agent)
+        send = None if call.progress_token is None else self._progress(call.progress_token)
+        return as_result(await run_tool(self._agent, call.name, call.arguments, send))
+
     def _progress(self, token: RequestId) -> Send:
         async def send(done: float, total: float | None, message: str | None) -> None:
             told = {"progressToken": token, "progress": done, "total": total, "message": message}
@@ -115,28 +121,36 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
+    """A call of the tool `name`, or where that is None, a request for the list of them."""
+
     request_id: RequestId
-    name: str
+    name: str | None
     arguments: dict[str, Any]
     progress_token: RequestId | None
 
 
 def _read_call(line: bytes) -> _Call | None:
-    """A plain call, or None where a line is anything else: of that the SDK knows what to make."""
+    """A plain request, or None where a line is anything else: of that the SDK knows what to make."""
     message = _read(line)
     match message:
         case {"jsonrpc": "2.0", "id": int() | str() as request_id, "method": "tools/call", "params": {**params}}:
-            words = cast("dict[str, Any]", params)
+            members, known = 4, WORDS
+        case {"jsonrpc": "2.0", "id": int() | str() as request_id, "method": "tools/list", "params": {**params}}:
+            members, known = 4, WORDS_OF_A_LIST
+        case {"jsonrpc": "2.0", "id": int() | str() as request_id, "method": "tools/list"}:
+            members, known, params = 3, WORDS_OF_A_LIST, {}
         case _:
             return None
+    words = cast("dict[str, Any]", params)
     name, arguments, meta = words.get("name"), words.get("arguments"), words.get("_meta")
-    if not isinstance(name, str) or not isinstance(arguments, dict | None) or not isinstance(meta, dict | None):
+    if not isinstance(name, str | None) or not isinstance(arguments, dict | None) or not isinstance(meta, dict | None):
         return None
     told = cast("dict[str, Any]", meta or {})
     token = told.get("progressToken")
     is_plain = (
-        len(message) == MEMBERS
-        and words.keys() <= WORDS
+        len(message) == members
+        and words.keys() <= known
+        and (name is not None or known is WORDS_OF_A_LIST)
         and _is_id(request_id)
         and (token is None or _is_id(token))
         and not any(word.startswith("io.modelcontextprotocol/") for word in told)

@@ -18,18 +18,12 @@ from mcp_types import (
     NotificationParams,
     PaginatedRequestParams,
     SubscriptionsListenRequestParams,
-    Tool,
-    ToolAnnotations,
 )
 
 from bridge.calls.agent import Agent
 from bridge.calls.direct import DirectTools
-from bridge.calls.results import clean_text
-from bridge.serve.built_ins import BUILT_INS, BY_NAME, BuiltIn, as_result, has_tool, run_tool
+from bridge.serve.built_ins import BY_NAME, as_result, has_tool, list_tools, run_tool
 from bridge.serve.greeting import NAME, instructions
-from bridge.settings import SchemaProfile
-from bridge.tools.export import export_schema
-from bridge.tools.naming import Owned
 from bridge.wire.nursery import open_background
 
 LISTEN_STREAMS: Final = 16
@@ -78,16 +72,10 @@ class Notices:
 
 
 def _make_server(agent: Agent, version: str) -> Server[Any]:
-    listing = [_as_mcp(tool) for tool in BUILT_INS]
+    async def answer_list(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult.model_validate(list_tools(agent))
 
-    async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
-        if agent.direct is None:
-            return ListToolsResult(tools=listing)
-        profile = agent.settings.schema_profile
-        direct = [_page_tool_as_mcp(name, offered, profile) for name, offered in agent.direct.show().items()]
-        return ListToolsResult(tools=[*listing, *direct])
-
-    async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+    async def answer_call(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         if not has_tool(agent, params.name):
             raise MCPError(
                 code=INVALID_PARAMS,
@@ -104,35 +92,6 @@ def _make_server(agent: Agent, version: str) -> Server[Any]:
         version=version,
         title=NAME,
         instructions=instructions(direct=agent.direct is not None),
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-    )
-
-
-def _as_mcp(tool: BuiltIn) -> Tool:
-    return Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        annotations=ToolAnnotations(
-            read_only_hint=tool.read_only,
-            destructive_hint=None if tool.read_only else True,
-            open_world_hint=True,
-        ),
-    )
-
-
-def _page_tool_as_mcp(name: str, offered: Owned, profile: SchemaProfile) -> Tool:
-    """Says whose words these are, and vouches for nothing: hints of a page's own are not passed on."""
-    tool, page = offered.tool, offered.tools.page
-    assert tool.schema is not None
-    told = {"page": page, "id": str(tool.id), "name": tool.name, "group": tool.group, "origin": tool.origin}
-    return Tool(
-        name=name,
-        title=clean_text(tool.name),
-        description=clean_text(f"Tool of page {page} ({tool.origin}), described by it: {tool.description}"),
-        input_schema=export_schema(tool.schema, profile),
-        annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True),
-        _meta={"pagebridge": {key: clean_text(value) for key, value in told.items()}},
+        on_list_tools=answer_list,
+        on_call_tool=answer_call,
     )

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import trio
 
-from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES, OPEN_REQUESTS
+from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES, OPEN_REQUESTS, QUIET_SECONDS
 from bridge.wire.pipes import ChunkReader, MessageWriter, Outbox, widen
 
 T = TypeVar("T")
@@ -55,10 +55,14 @@ class OpenRequests:
         if request_id in self._methods:
             raise NoMessage(INVALID_REQUEST, f"Invalid request: request {request_id!r:.100} is not answered yet")
         self._methods[request_id] = method
+        self._wake()
 
     def settle(self, request_id: RequestId) -> None:
         """It has its answer, or its client took it back."""
         self._methods.pop(request_id, None)
+        self._wake()
+
+    def _wake(self) -> None:
         self._changed.set()
         self._changed = trio.Event()
 
@@ -71,6 +75,15 @@ class OpenRequests:
         """Block until none waits. One to listen is answered when there is nothing more to hear."""
         while any(method != "subscriptions/listen" for method in self._methods.values()):
             await self._changed.wait()
+
+    async def wait_quiet(self) -> None:
+        """Block until none has been there for `limits.QUIET_SECONDS`."""
+        while True:
+            await self.wait_answered()
+            with trio.move_on_after(QUIET_SECONDS) as quiet:
+                await self._changed.wait()
+            if quiet.cancelled_caught:
+                return
 
     async def wait_last_answers(self) -> None:
         """Block until none waits, up to `limits.LAST_ANSWERS_SECONDS`: nothing more is read."""

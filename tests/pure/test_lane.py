@@ -15,7 +15,7 @@ from bridge.calls.bridge import Bridge
 from bridge.calls.results import Spill
 from bridge.errors import PageThrew
 from bridge.page.media import Media, Resource
-from bridge.serve import lane, mcp
+from bridge.serve import built_ins, lane, mcp
 from bridge.serve.client import Client
 from bridge.serve.greeting import Greeter
 from bridge.serve.lane import _read_call
@@ -123,6 +123,27 @@ async def test_a_client_can_not_tell_which_way_its_call_went(answer: Answer, mon
     assert [one[2] for one in asked] == [{"a": 1}] * 4
 
 
+async def test_the_list_of_tools_is_the_same_both_ways(monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+    for way in (lane, mcp):
+
+        def list_tools(agent: Agent, way: str = way.__name__) -> dict[str, Any]:
+            asked.append(way)
+            return built_ins.list_tools(agent)
+
+        monkeypatch.setattr(way, "list_tools", list_tools)
+
+    told: list[dict[str, Any]] = []
+    async with open_wire() as wire:
+        for more in ({}, {"params": {}}, {"params": {"_meta": {"progressToken": 1}}}, {"params": {"cursor": None}}):
+            await wire.say({"id": 1, "method": "tools/list", **more})
+            told.append(await wire.hear())
+
+    assert told[0] == told[1] == told[2] == told[3]
+    assert len(told[0]["result"]["tools"]) == len(built_ins.BUILT_INS)
+    assert asked == ["bridge.serve.lane"] * 3 + ["bridge.serve.mcp"]
+
+
 @pytest.mark.parametrize("meta", [{}, THE_LONG_WAY], ids=["lane", "sdk"])
 async def test_what_a_client_took_back_is_not_answered(meta: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     began = trio.Event()
@@ -207,6 +228,9 @@ def with_params(**more: Any) -> bytes:
         json.dumps(PLAIN | {"params": []}).encode(),
         json.dumps({name: PLAIN[name] for name in ("jsonrpc", "method", "params")}).encode(),
         with_params(name=5),
+        json.dumps(PLAIN | {"params": {"arguments": {}}}).encode(),
+        json.dumps(PLAIN | {"method": "tools/list"}).encode(),
+        json.dumps(PLAIN | {"method": "tools/list", "params": {"cursor": "x"}}).encode(),
         with_params(arguments=[]),
         with_params(arguments=float("nan")),
         with_params(arguments={"a": float("inf")}),

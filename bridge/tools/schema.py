@@ -5,7 +5,7 @@ jsonschema works on a copy in which every reference is known to stay inside the 
 
 import json
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import islice
@@ -37,7 +37,7 @@ from bridge.tools.elements import ElementPlace, mark_element, noting
 from bridge.tools.faults import Fault, cut, find_faults, shown
 from bridge.tools.keywords import Choices, Json, OutOfSteps, Pattern, QuietDict, budget, quiet
 from bridge.tools.unsure import loosen
-from bridge.tools.verdict import Verdict
+from bridge.tools.verdict import Test, Verdict
 
 TOO_LARGE: Final = Fault("", "a smaller value", "does not fit, and is too large to say where: send less at a time")
 
@@ -220,14 +220,23 @@ class _Compilation:
     def _adopt(self, schema: dict[str, Any], pointer: str) -> list[Place]:
         """Take in one schema with its subschemas: bounds first, since the rest takes longer."""
         places = walk(schema, pointer, schema_keywords(self._dialect))
-        fits = _meta_verdict(self._dialect).fits
-        if fits is None or not fits(schema):
-            errors = iter_errors(_meta_validator(self._dialect), schema)
-            for fault in find_faults(islice(errors, limits.FAULTS_SHOWN)):
-                where = cut(pointer + fault.pointer) or "its root"
-                raise SchemaUnusable(f"The input schema is not valid {self._dialect.name}: {where} {fault.problem}.")
+        if not _meta_test(self._dialect)(schema):
+            raise SchemaUnusable(f"The input schema is not valid {self._dialect.name}: {self._find_fault(places)}.")
         self.prepare(places)
         return places
+
+    def _find_fault(self, places: list[Place]) -> str:
+        """What is wrong: jsonschema is asked of the innermost subschema only, since of all it would take too long."""
+        fits = _meta_test(self._dialect)
+        number = 0
+        fault = None
+        with suppress(OutOfSteps), budget(limits.SCHEMA_STEPS // 2):
+            while inner := next((child for child in _children(places, number) if not fits(places[child].schema)), 0):
+                number = inner
+            errors = iter_errors(_meta_validator(self._dialect), places[number].schema)
+            fault = next(iter(find_faults(islice(errors, limits.FAULTS_SHOWN))), None)
+        where = cut(places[number].pointer + (fault.pointer if fault else "")) or "its root"
+        return f"{where} {fault.problem if fault else 'does not fit the meta-schema'}"
 
     def prepare(self, places: list[Place]) -> None:
         """Work out what can be known before there is a value."""
@@ -365,8 +374,12 @@ def _meta_validator(dialect: Dialect) -> Validator:
     return checker(_meta_registry()[uri].contents, registry=_meta_registry())
 
 
+def _children(places: list[Place], number: int) -> Iterator[int]:
+    return (child for child, place in enumerate(places) if place.parent == number)
+
+
 @cache
-def _meta_verdict(dialect: Dialect) -> Verdict:
+def _meta_test(dialect: Dialect) -> Test:
     """The quick form of the meta-validator. A dynamic reference leads to where that starts: the dialect's own."""
     registry, root = _meta_registry(), _meta_validator(dialect).schema
     targets: dict[tuple[int, str], Json] = {}
@@ -375,7 +388,9 @@ def _meta_verdict(dialect: Dialect) -> Verdict:
             for keyword in reference_keywords(dialect) & place.schema.keys():
                 found = look_up(registry.resolver(uri), keyword, place.schema[keyword]) if keyword == "$ref" else None
                 targets[id(place.schema), keyword] = found.contents if found else root
-    return Verdict(root, asserted_keywords(dialect), targets)
+    test = Verdict(root, asserted_keywords(dialect), targets).fits
+    assert test is not None
+    return test
 
 
 def _mend(schema: dict[str, Any]) -> None:

@@ -230,7 +230,7 @@ class _Compilation:
         fits = _meta_test(self._dialect)
         number = 0
         fault = None
-        with suppress(OutOfSteps), budget(limits.SCHEMA_STEPS // 2):
+        with suppress(OutOfSteps), budget(limits.SCHEMA_STEPS):
             while inner := next((child for child in _children(places, number) if not fits(places[child].schema)), 0):
                 number = inner
             errors = iter_errors(_meta_validator(self._dialect), places[number].schema)

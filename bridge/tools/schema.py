@@ -7,7 +7,7 @@ import json
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from typing import Any, Final, cast
 from urllib.parse import unquote
@@ -54,6 +54,7 @@ class CheckedSchema:
         verdict: quick tests of values, which the validator need not be asked for then.
         unchecked: JSON Pointers of the patterns that are not checked, since google-re2 can't express them, or they
             are too large together.
+        exports: what `export_schema` made of it, by profile.
     """
 
     source: dict[str, Any] = field(compare=False, repr=False)
@@ -62,6 +63,7 @@ class CheckedSchema:
     validator: Validator = field(compare=False, repr=False)
     verdict: Verdict = field(compare=False, repr=False)
     unchecked: tuple[str, ...] = field(compare=False)
+    exports: dict[str, dict[str, Any]] = field(default_factory=dict[str, Any], compare=False, repr=False)
 
     def check(self, value: object, *, steps: int = limits.SCHEMA_STEPS) -> list[Fault]:
         """What does not fit; empty where everything does. Of many faults only some are found.
@@ -117,23 +119,48 @@ def check_schema(text: str) -> CheckedSchema:
     """
     if len(text) > limits.SCHEMA_CHARS:
         raise SchemaUnusable(f"The input schema has {len(text):,} characters, and {limits.SCHEMA_CHARS:,} are allowed.")
-    try:
+    checked = _KNOWN.get(text)
+    if checked is None:
         checked = _check(text)
-    except RecursionError as error:
-        raise _too_deep() from error
+        _KNOWN.add(text, checked)
     if isinstance(checked, str):
         raise SchemaUnusable(checked)
     return checked
 
 
-@lru_cache(maxsize=limits.TOOLS_PER_PAGE)
+class _Known:
+    """The schemas of last time: a page is asked for its own again and again. One takes many times its text."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, CheckedSchema | str] = {}
+        self._chars = 0
+
+    def get(self, text: str) -> "CheckedSchema | str | None":
+        found = self._found.pop(text, None)
+        if found is not None:
+            self._found[text] = found
+        return found
+
+    def add(self, text: str, checked: "CheckedSchema | str") -> None:
+        self._found[text] = checked
+        self._chars += len(text)
+        while self._chars > limits.KNOWN_SCHEMA_CHARS or len(self._found) > limits.KNOWN_SCHEMAS:
+            oldest = next(iter(self._found))
+            del self._found[oldest]
+            self._chars -= len(oldest)
+
+
+_KNOWN: Final = _Known()
+
+
 def _check(text: str) -> CheckedSchema | str:
-    """A page is asked for its schemas again and again, and most of them are the ones we know."""
     try:
         source, canonical = _parse(text)
         dialect = _dialect_of(source.get("$schema", f"http://{DRAFT_7.uri}#"))
         compilation = _Compilation(dialect)
         validator, verdict = compilation.compile(quiet(source))
+    except RecursionError:
+        return str(_too_deep())
     except SchemaUnusable as error:
         return str(error)
     return CheckedSchema(source, canonical, dialect.name, validator, verdict, tuple(compilation.unchecked))

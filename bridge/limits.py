@@ -79,6 +79,11 @@ DESCRIPTION_CHARS: Final = 1000
 SCHEMA_CHARS: Final = 64 * 1024
 ALL_SCHEMA_CHARS: Final = 1024 * 1024
 """Of all the tools of one document: a compiled schema takes many times its text."""
+KNOWN_SCHEMAS: Final = 2 * TOOLS_PER_PAGE
+KNOWN_SCHEMA_CHARS: Final = 2 * ALL_SCHEMA_CHARS
+"""Of the schemas that are kept for the next time, though their page may be gone: about 50 bytes each."""
+SCHEMA_CHARS_AT_ONCE: Final = 8 * 1024
+"""Schemas of more than this, all together, are not checked or exported without a turn for other tasks between them."""
 SCHEMA_DEPTH: Final = 32
 SCHEMA_SUBSCHEMAS: Final = 2000
 SCHEMA_REF_PATHS: Final = 10_000

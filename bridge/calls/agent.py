@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import trio
@@ -29,9 +30,11 @@ from bridge.page.pages import Pages
 from bridge.page.session import Page
 from bridge.page.values import read_pointer
 from bridge.settings import AgentSettings
+from bridge.tools.export import export_schema
 from bridge.tools.naming import Owned
 from bridge.tools.origins import address
 from bridge.tools.tool import PageTools
+from bridge.tools.turns import in_turns
 
 ACTIONS: Final = ("back", "forward", "reload")
 
@@ -111,7 +114,7 @@ class Agent:
         async def operation(pages: Pages, _: Attempt) -> Answer:
             asked = [pages.find(page)] if page is not None else list(pages)
             offers = [await self._offer(one, alone=page is not None) for one in asked]
-            return answer_json(cut_listing(offers, group, cursor, self.settings.schema_profile))
+            return answer_json(await self._list(offers, group, cursor))
 
         return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation)
 
@@ -290,9 +293,17 @@ class Agent:
         except BridgeError:
             # The page went away meanwhile; the rejection stands without a listing.
             return answer_error(error)
-        listing = cut_listing([offer], None, None, self.settings.schema_profile)
+        listing = await self._list([offer], None, None)
         rejection = answer_error(error, listing=listing)
         return Answer(f"{rejection.text}\n{answer_json(listing).text}", rejection.structured, is_error=True)
+
+    async def _list(self, offers: list[Offer], group: str | None, cursor: str | None) -> dict[str, Any]:
+        """One part of a listing; large schemas are exported beforehand."""
+        profile = self.settings.schema_profile
+        schemas = [tool.schema for offer in offers for tool in offer.tools or () if tool.schema is not None]
+        large = [schema for schema in schemas if len(schema.text) > limits.SCHEMA_CHARS_AT_ONCE // 4]
+        await in_turns((len(schema.text), partial(export_schema, schema, profile)) for schema in large)
+        return cut_listing(offers, group, cursor, profile)
 
     def _address(self, url: str) -> str:
         return address(url, allow_file=self._bridge.settings.allow_file)

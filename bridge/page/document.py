@@ -48,6 +48,8 @@ class Document:
         self._ready = trio.Event()
         self.asked = False
         """What it shows was asked at least once, whether it answered or not."""
+        self._answers = 0
+        self._told = 0
         self.session = session
         self.page = page
         self.kit = kit
@@ -68,6 +70,21 @@ class Document:
         """Those that came with the document: from now on it can be asked."""
         self._ready.set()
         self.wanted.set()
+
+    def count_answer(self) -> int:
+        """The number of an answer that has come: it counts as long as no later one does."""
+        self._answers += 1
+        return self._answers
+
+    def tell_answer(self, number: int) -> bool:
+        """True where that answer is to be told now."""
+        is_news = number > self._told
+        self._told = max(self._told, number)
+        return is_news
+
+    def forget_answers(self) -> None:
+        """Those that have come are about something that it does not show any more."""
+        self._told = self._answers
 
     def end(self, gone: BridgeError | None = None) -> None:
         """The document is not shown any more; `gone` where its page can't be asked anything either.

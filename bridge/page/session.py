@@ -126,7 +126,7 @@ class Page(PageState):
             if news == "listener":
                 document.wanted.set()
             elif (discovery := await document.report()) is not None:
-                self._tell(document, discovery)
+                await self._tell(document, discovery)
             await trio.sleep(limits.NEWS_SECONDS)
 
     async def _ask_quietly(self, document: Document, grace_seconds: float) -> None:
@@ -143,10 +143,12 @@ class Page(PageState):
         except (CommandFailed, PageUnresponsive):
             self._observer.withdrawn(self, document)
             raise
-        self._tell(document, discovery)
+        await self._tell(document, discovery)
 
-    def _tell(self, document: Document, discovery: Discovery) -> None:
-        if self._documents.get(document.realm.frame) is document:
+    async def _tell(self, document: Document, discovery: Discovery) -> None:
+        number = document.count_answer()
+        await self._observer.prepare(discovery)
+        if self._documents.get(document.realm.frame) is document and document.tell_answer(number):
             self._observer.discovered(self, document, discovery)
 
     # What others ask of it

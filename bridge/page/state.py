@@ -44,6 +44,10 @@ PageHandle = NewType("PageHandle", str)
 class PageObserver(Protocol):
     """Who wants to know what a page offers. Called between two checkpoints; must neither block nor raise."""
 
+    async def prepare(self, discovery: Discovery) -> None:
+        """What takes long about an answer, before it counts. This one may block; others' turns come in between."""
+        ...
+
     def discovered(self, page: "PageState", document: Document, discovery: Discovery) -> None: ...
 
     def withdrawn(self, page: "PageState", document: Document) -> None:
@@ -175,6 +179,7 @@ class PageState:
                 # Its listeners went with its content; what it offers next is asked for when that has loaded.
                 document = self._documents[FrameId(event.frame_id)]
                 document.asked = False
+                document.forget_answers()
                 self._observer.withdrawn(self, document)
             case FrameDetached(is_removed=True):
                 self._frame_handles.pop(FrameId(event.frame_id), None)

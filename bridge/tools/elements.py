@@ -5,7 +5,7 @@ that place beside it is about the element, so it is not asked of what an agent g
 """
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -67,6 +67,8 @@ class ElementName:
 def read_name(value: Json) -> ElementName | None:
     """The element that a value names, or None where it has none of the forms."""
     match value:
+        case None | int() | float():
+            return None
         case str() if UID.fullmatch(value):
             return ElementName("uid", str(value))
         case {"uid": str(text), "describe": str()} if len(value) == 2:
@@ -105,17 +107,19 @@ class Notes:
 
     def places(self, value: Json) -> list[ElementPlace]:
         """The places of elements in arguments, which must be what was checked; the whole is none of them."""
-        return [place for path, part in _parts(value) for place in self._find(part, path)]
+        found: list[ElementPlace] = []
+        self._find(value, (), found)
+        return found
 
-    def _find(self, value: Json, path: tuple[str | int, ...]) -> Iterator[ElementPlace]:
-        name = read_name(value)
-        if name is not None and id(value) in self.marked:
-            yield ElementPlace(path, name, certain=True)
-        elif name is not None and self._may_mean(value, name):
-            yield ElementPlace(path, name, certain=False)
-        else:
-            for step, part in _parts(value):
-                yield from self._find(part, (*path, *step))
+    def _find(self, value: Json, path: tuple[str | int, ...], found: list[ElementPlace]) -> None:
+        for step, part in _parts(value):
+            name = read_name(part)
+            if name is not None and id(part) in self.marked:
+                found.append(ElementPlace((*path, step), name, certain=True))
+            elif name is not None and self._may_mean(part, name):
+                found.append(ElementPlace((*path, step), name, certain=False))
+            elif isinstance(part, dict | list):
+                self._find(part, (*path, step), found)
 
     def _may_mean(self, value: Json, name: ElementName) -> bool:
         if not isinstance(value, dict) or id(cast("object", value)) in self.described:
@@ -163,8 +167,7 @@ def may_name_element(asked: list[Schema], value: Json) -> bool:
     return read_name(value) is not None or (value is None and NOTHING in asked)
 
 
-def _parts(value: Json) -> Iterator[tuple[tuple[str | int], Any]]:
+def _parts(value: Json) -> Iterable[tuple[str | int, Any]]:
     if isinstance(value, dict):
-        yield from (((name,), part) for name, part in cast("dict[str, Any]", value).items())
-    elif isinstance(value, list):
-        yield from (((number,), part) for number, part in enumerate(cast("list[Any]", value)))
+        return cast("dict[str, Any]", value).items()
+    return enumerate(cast("list[Any]", value)) if isinstance(value, list) else ()

@@ -1,9 +1,7 @@
 """A page's schema as every MCP client and LLM API accepts it. What calls are checked against stays the page's own."""
 
-from functools import lru_cache
 from typing import Any, Final
 
-from bridge import limits
 from bridge.settings import SchemaProfile
 from bridge.tools.plain_schema import ANNOTATIONS, Schema, described
 from bridge.tools.schema import CheckedSchema
@@ -22,13 +20,12 @@ def export_schema(schema: CheckedSchema, profile: SchemaProfile = "standard") ->
     Args:
         profile: `strict` also leaves out what the pickiest APIs refuse. There null is named in words alone.
     """
-    return _export(schema, profile)
+    if profile not in schema.exports:
+        schema.exports[profile] = narrow(export_schema(schema)) if profile == "strict" else _export(schema)
+    return schema.exports[profile]
 
 
-@lru_cache(maxsize=2 * limits.TOOLS_PER_PAGE)
-def _export(schema: CheckedSchema, profile: SchemaProfile) -> Schema:
-    if profile == "strict":
-        return narrow(_export(schema, "standard"))
+def _export(schema: CheckedSchema) -> Schema:
     translated = translate(schema)
     shape = shape_of(translated)
     told = {name: value for name, value in translated.items() if name in ANNOTATIONS}

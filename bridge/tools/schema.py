@@ -5,9 +5,9 @@ jsonschema works on a copy in which every reference is known to stay inside the 
 
 import json
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from typing import Any, Final, cast
 from urllib.parse import unquote
@@ -37,7 +37,7 @@ from bridge.tools.elements import ElementPlace, mark_element, noting
 from bridge.tools.faults import Fault, cut, find_faults, shown
 from bridge.tools.keywords import Choices, Json, OutOfSteps, Pattern, QuietDict, budget, quiet
 from bridge.tools.unsure import loosen
-from bridge.tools.verdict import Verdict
+from bridge.tools.verdict import Test, Verdict
 
 TOO_LARGE: Final = Fault("", "a smaller value", "does not fit, and is too large to say where: send less at a time")
 
@@ -54,6 +54,7 @@ class CheckedSchema:
         verdict: quick tests of values, which the validator need not be asked for then.
         unchecked: JSON Pointers of the patterns that are not checked, since google-re2 can't express them, or they
             are too large together.
+        exports: what `export_schema` made of it, by profile.
     """
 
     source: dict[str, Any] = field(compare=False, repr=False)
@@ -62,6 +63,7 @@ class CheckedSchema:
     validator: Validator = field(compare=False, repr=False)
     verdict: Verdict = field(compare=False, repr=False)
     unchecked: tuple[str, ...] = field(compare=False)
+    exports: dict[str, dict[str, Any]] = field(default_factory=dict[str, Any], compare=False, repr=False)
 
     def check(self, value: object, *, steps: int = limits.SCHEMA_STEPS) -> list[Fault]:
         """What does not fit; empty where everything does. Of many faults only some are found.
@@ -117,23 +119,48 @@ def check_schema(text: str) -> CheckedSchema:
     """
     if len(text) > limits.SCHEMA_CHARS:
         raise SchemaUnusable(f"The input schema has {len(text):,} characters, and {limits.SCHEMA_CHARS:,} are allowed.")
-    try:
+    checked = _KNOWN.get(text)
+    if checked is None:
         checked = _check(text)
-    except RecursionError as error:
-        raise _too_deep() from error
+        _KNOWN.add(text, checked)
     if isinstance(checked, str):
         raise SchemaUnusable(checked)
     return checked
 
 
-@lru_cache(maxsize=limits.TOOLS_PER_PAGE)
+class _Known:
+    """The schemas of last time: a page is asked for its own again and again. One takes many times its text."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, CheckedSchema | str] = {}
+        self._chars = 0
+
+    def get(self, text: str) -> "CheckedSchema | str | None":
+        found = self._found.pop(text, None)
+        if found is not None:
+            self._found[text] = found
+        return found
+
+    def add(self, text: str, checked: "CheckedSchema | str") -> None:
+        self._found[text] = checked
+        self._chars += len(text)
+        while self._chars > limits.KNOWN_SCHEMA_CHARS or len(self._found) > limits.KNOWN_SCHEMAS:
+            oldest = next(iter(self._found))
+            del self._found[oldest]
+            self._chars -= len(oldest)
+
+
+_KNOWN: Final = _Known()
+
+
 def _check(text: str) -> CheckedSchema | str:
-    """A page is asked for its schemas again and again, and most of them are the ones we know."""
     try:
         source, canonical = _parse(text)
         dialect = _dialect_of(source.get("$schema", f"http://{DRAFT_7.uri}#"))
         compilation = _Compilation(dialect)
         validator, verdict = compilation.compile(quiet(source))
+    except RecursionError:
+        return str(_too_deep())
     except SchemaUnusable as error:
         return str(error)
     return CheckedSchema(source, canonical, dialect.name, validator, verdict, tuple(compilation.unchecked))
@@ -220,14 +247,23 @@ class _Compilation:
     def _adopt(self, schema: dict[str, Any], pointer: str) -> list[Place]:
         """Take in one schema with its subschemas: bounds first, since the rest takes longer."""
         places = walk(schema, pointer, schema_keywords(self._dialect))
-        fits = _meta_verdict(self._dialect).fits
-        if fits is None or not fits(schema):
-            errors = iter_errors(_meta_validator(self._dialect), schema)
-            for fault in find_faults(islice(errors, limits.FAULTS_SHOWN)):
-                where = cut(pointer + fault.pointer) or "its root"
-                raise SchemaUnusable(f"The input schema is not valid {self._dialect.name}: {where} {fault.problem}.")
+        if not _meta_test(self._dialect)(schema):
+            raise SchemaUnusable(f"The input schema is not valid {self._dialect.name}: {self._find_fault(places)}.")
         self.prepare(places)
         return places
+
+    def _find_fault(self, places: list[Place]) -> str:
+        """What is wrong: jsonschema is asked of the innermost subschema only, since of all it would take too long."""
+        fits = _meta_test(self._dialect)
+        number = 0
+        fault = None
+        with suppress(OutOfSteps), budget(limits.SCHEMA_STEPS):
+            while inner := next((child for child in _children(places, number) if not fits(places[child].schema)), 0):
+                number = inner
+            errors = iter_errors(_meta_validator(self._dialect), places[number].schema)
+            fault = next(iter(find_faults(islice(errors, limits.FAULTS_SHOWN))), None)
+        where = cut(places[number].pointer + (fault.pointer if fault else "")) or "its root"
+        return f"{where} {fault.problem if fault else 'does not fit the meta-schema'}"
 
     def prepare(self, places: list[Place]) -> None:
         """Work out what can be known before there is a value."""
@@ -365,8 +401,12 @@ def _meta_validator(dialect: Dialect) -> Validator:
     return checker(_meta_registry()[uri].contents, registry=_meta_registry())
 
 
+def _children(places: list[Place], number: int) -> Iterator[int]:
+    return (child for child, place in enumerate(places) if place.parent == number)
+
+
 @cache
-def _meta_verdict(dialect: Dialect) -> Verdict:
+def _meta_test(dialect: Dialect) -> Test:
     """The quick form of the meta-validator. A dynamic reference leads to where that starts: the dialect's own."""
     registry, root = _meta_registry(), _meta_validator(dialect).schema
     targets: dict[tuple[int, str], Json] = {}
@@ -375,7 +415,9 @@ def _meta_verdict(dialect: Dialect) -> Verdict:
             for keyword in reference_keywords(dialect) & place.schema.keys():
                 found = look_up(registry.resolver(uri), keyword, place.schema[keyword]) if keyword == "$ref" else None
                 targets[id(place.schema), keyword] = found.contents if found else root
-    return Verdict(root, asserted_keywords(dialect), targets)
+    test = Verdict(root, asserted_keywords(dialect), targets).fits
+    assert test is not None
+    return test
 
 
 def _mend(schema: dict[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from bridge.errors import BrowserGone, CallTimedOut, CommandFailed, PageGone, PageThrew, PartNotFound, SchemaUnusable
@@ -17,6 +19,7 @@ from bridge.tools.schema import check_schema
 from bridge.tools.sources.content import read_completed
 from bridge.tools.sources.elements import find_elements, not_there, words_of
 from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
+from bridge.tools.turns import in_turns
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -27,6 +30,10 @@ class PageSource:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._told: dict[str, dict[Document, DocumentTools]] = {}
+
+    async def prepare(self, discovery: Discovery) -> None:
+        texts = [str(entry["schema"]) for group in discovery.answer["groups"] for entry in group["tools"]]
+        await in_turns((len(text), partial(_try_schema, text)) for text in texts)
 
     def discovered(self, page: PageState, document: Document, discovery: Discovery) -> None:
         told = self._told.setdefault(page.handle, {})
@@ -188,6 +195,12 @@ def read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     if surplus := discovery.answer["surplus"]:
         problems.append(f"{surplus} more answers came after the first {len(groups)} and were left out.")
     return DocumentTools(home, tuple(groups), tuple(problems), discovery.more)
+
+
+def _try_schema(text: str) -> None:
+    """What comes of it is known from then on."""
+    with suppress(SchemaUnusable):
+        check_schema(text)
 
 
 def _read_tool(home: Home, group: int, group_name: str, entry: dict[str, Any]) -> Tool:

@@ -1,7 +1,9 @@
 """The tools that pages define: from the answer of a document to tools, and from a call to the document."""
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, Final
 
 from bridge.errors import BrowserGone, CallTimedOut, CommandFailed, PageGone, PageThrew, PartNotFound, SchemaUnusable
@@ -17,6 +19,8 @@ from bridge.tools.schema import check_schema
 from bridge.tools.sources.content import read_completed
 from bridge.tools.sources.elements import find_elements, not_there, words_of
 from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
+
+logger = logging.getLogger(__name__)
 
 
 class PageSource:
@@ -108,14 +112,19 @@ class PageCall:
                 return read_completed(self.tool, ending, trusted=self.trusted)
             case "failed":
                 raise PageThrew(_thrown(self.tool, ending), stack=ending.stack)
-            case "no such element":
-                raise not_there(self.tool, self._elements[int(ending.text)], ending.name)
+            case "no such element" if (place := self._place(ending.text)) is not None:
+                raise not_there(self.tool, place, ending.name)
             case "no such part":
                 raise PartNotFound(f"Tool {self.tool.name!r} ran, and its result has {ending.text}.")
             case "stale":
                 raise DocumentEnded
-            case how:
+            case "abandoned" | "terminated" | "stuck" as how:
                 raise PageStopped(how)
+            case _:
+                raise CommandFailed("Runtime.evaluate", "the page broke the shim").after_dispatch()
+
+    def _place(self, number: str) -> ElementPlace | None:
+        return dict(zip(map(str, count()), self._elements, strict=False)).get(number)
 
     async def stop(self, what: str, seconds: float) -> Ending:
         """Its time is over: end it, and return its result if it has one at the last moment.
@@ -146,6 +155,7 @@ class PageStopped(Exception):
         self.how = how
 
 
+_BROKEN: Final = "The page's answer can't be read: something broke the shim in it. Reload the page."
 _LOOK: Final = "It may have done part of its work: look at the page before you call again."
 _ADVICE: Final = {
     "abandoned": "It was told to stop, and may be at it still: look at the page before you call again.",
@@ -170,12 +180,20 @@ def no_tools(page: Page, document: Document, reason: str) -> PageTools:
 
 def read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     """Turn the kit's answer into tools; what can't be used becomes a sentence in `problems`."""
+    try:
+        return _read_discovery(home, discovery)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        logger.debug("an answer of page %s is none of the kit's: %r", home.document.page, error)
+        return DocumentTools(home, (), (_BROKEN,))
+
+
+def _read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     groups: list[ToolGroup] = []
     problems: list[str] = []
     for number, given in enumerate(discovery.answer["groups"]):
-        name = str(given["name"])
+        name = _text(given["name"])
         tools = tuple(_read_tool(home, number, name, entry) for entry in given["tools"])
-        groups.append(ToolGroup(name, str(given["description"]), tools, home.document.frame, home.origin))
+        groups.append(ToolGroup(name, _text(given["description"]), tools, home.document.frame, home.origin))
         problems += _group_problems(number, given)
         problems += (f"Tool {tool.name!r}: {tool.schema_problem}" for tool in tools if tool.schema_problem)
     problems += (f"A listener for the event failed: {thrown}" for thrown in discovery.answer["thrown"])
@@ -188,8 +206,14 @@ def read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     return DocumentTools(home, tuple(groups), tuple(problems), discovery.more)
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no string")
+    return value
+
+
 def _read_tool(home: Home, group: int, group_name: str, entry: dict[str, Any]) -> Tool:
-    text = str(entry["schema"])
+    text = _text(entry["schema"])
     schema = problem = None
     try:
         schema = check_schema(text)
@@ -197,8 +221,8 @@ def _read_tool(home: Home, group: int, group_name: str, entry: dict[str, Any]) -
         problem = str(error)
     return Tool(
         id=ToolId(home.document.frame, group, int(entry["index"])),
-        name=str(entry["name"]),
-        description=str(entry["description"]),
+        name=_text(entry["name"]),
+        description=_text(entry["description"]),
         schema_text=text,
         schema=schema,
         schema_problem=problem,

@@ -130,6 +130,16 @@ class PageCrashed(PageGone):
     code = "page_crashed"
 
 
+class PageUnreadable(PageGone):
+    """The browser does not tell of the page what has to be known of it."""
+
+    def __init__(self, page: str, reason: str) -> None:
+        super().__init__(
+            f"Page {page} can't be followed: {reason.rstrip('.')}. Close it, and open its address anew; if it stays "
+            "so, this browser speaks another protocol than this pagebridge, and one of them needs an update."
+        )
+
+
 class NavigatedDuringCall(PageGone):
     """The document ended while its tool ran."""
 

@@ -11,7 +11,15 @@ from bridge.browser.process import open_process
 from bridge.browser.targets import OURS, Change, TargetTable, TargetView
 from bridge.errors import BrowserFailedToStart, ConnectionLost
 from bridge.settings import AttachOptions, LaunchOptions
-from bridge.wire.commands import Event, browser, runtime, set_auto_attach, set_discover_targets, target
+from bridge.wire.commands import (
+    Event,
+    get_targets,
+    get_version,
+    runtime,
+    set_auto_attach,
+    set_discover_targets,
+    target,
+)
 from bridge.wire.connection import Connection, open_connection
 from bridge.wire.transports import open_websocket
 
@@ -44,7 +52,7 @@ class Browser:
 
     async def refresh(self) -> None:
         """Ask for titles now: Chromium tells of a new one some time after the page has loaded."""
-        for info in await self.connection.run(target.get_targets()):
+        for info in await self.connection.run(get_targets()):
             self._tell(self._targets.refresh(info))
 
     def leave_alone(self, view: TargetView) -> None:
@@ -59,6 +67,10 @@ class Browser:
     async def close_target(self, target_id: str) -> None:
         """Close a tab, whatever state its page is in."""
         await self.connection.run(target.close_target(target.TargetID(target_id)))
+
+    def drop_target(self, target_id: str) -> None:
+        """Close a tab that nobody will wait for."""
+        self.connection.send_nowait(target.close_target(target.TargetID(target_id)))
 
 
 @asynccontextmanager
@@ -97,10 +109,9 @@ async def _greet(connection: Connection) -> str:
     """The first exchange: proves that a browser listens. A debugging prompt may hold it for long."""
     try:
         with trio.fail_after(limits.START_SECONDS):
-            _, product, *_ = await connection.run(browser.get_version())
+            return await connection.run(get_version())
     except trio.TooSlowError as error:
         raise BrowserFailedToStart(
             f"The browser did not answer within {limits.START_SECONDS:g} s. Try again; "
             "`pagebridge doctor` says where it ends."
         ) from error
-    return product

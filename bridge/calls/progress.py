@@ -24,7 +24,16 @@ class Progress:
 
     async def tell(self, report: dict[str, Any]) -> None:
         """Hand on what a tool reports: `{done, total, message}`. What does not rise is told as the least that does."""
-        await self._tell(max(float(report["done"]), self._least()), report["total"], report["message"])
+        match report:
+            case {"done": int() | float() as done}:
+                total, message = report.get("total"), report.get("message")
+                await self._tell(
+                    max(float(done), self._least()),
+                    total if isinstance(total, int | float) else None,
+                    message if isinstance(message, str) else None,
+                )
+            case _:
+                pass
 
     async def beat(self) -> None:
         """Say that the call is at it still, whenever nothing else was said for `limits.HEARTBEAT_SECONDS`."""

@@ -1,9 +1,10 @@
 """Which documents are asked for tools, within which bounds, and what one answered."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from bridge import limits
+from bridge.errors import CommandFailed
 from bridge.page.frames import Realm
 from bridge.settings import PageSettings
 
@@ -36,7 +37,20 @@ class Discovery:
     @property
     def more(self) -> bool:
         """More answers may come."""
-        return self.answer["more"] is True
+        return self.answer.get("more") is True
+
+
+def read_answer(answer: Any) -> Discovery:  # noqa: ANN401  # JSON
+    """What the kit answered of a round.
+
+    Raises:
+        CommandFailed: that was not the kit.
+    """
+    match answer:
+        case {"round": int(number)}:
+            return Discovery(number, cast("dict[str, Any]", answer))
+        case _:
+            raise CommandFailed("Runtime.evaluate", "the page broke the shim")
 
 
 def why_undiscoverable(realm: Realm, settings: PageSettings) -> str | None:

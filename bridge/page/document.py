@@ -9,7 +9,7 @@ import trio
 from bridge import limits
 from bridge.errors import BridgeError, CommandFailed, DialogOpen, PageStuck, PageUnresponsive
 from bridge.page.dialogs import Dialog
-from bridge.page.discovery import BOUNDS, Discovery
+from bridge.page.discovery import BOUNDS, Discovery, read_answer
 from bridge.page.frames import Realm
 from bridge.page.invocation import RESULT_BOUNDS
 from bridge.page.kit import KitCutShort, ask_kit, is_answer_lost, is_realm_gone, was_terminated
@@ -182,17 +182,9 @@ class Document:
             self.check_answers()
             try:
                 with trio.fail_after(limits.PAGE_ANSWER_SECONDS + grace_seconds):
-                    answer = None
-                    while answer is None:
-                        # None: Chromium held the page's scripts, and lets them run again now.
-                        answer = await self.ask(
-                            "discover",
-                            BOUNDS,
-                            grace_seconds * 1000,
-                            RESULT_BOUNDS,
-                            await_promise=True,
-                            timeout_ms=limits.LISTENER_SECONDS * 1000,
-                        )
+                    while (answer := await self._ask_discovery(grace_seconds)) is None:  # noqa: ASYNC110  # nothing tells
+                        # Chromium held the page's scripts, and lets them run again now.
+                        await trio.sleep(limits.NEWS_SECONDS)
             except trio.TooSlowError as error:
                 raise PageUnresponsive(self.page, limits.PAGE_ANSWER_SECONDS) from error
             except CommandFailed as error:
@@ -201,12 +193,22 @@ class Document:
                 raise
             finally:
                 self.asked = True
-        return Discovery(int(answer["round"]), answer)
+        return read_answer(answer)
+
+    async def _ask_discovery(self, grace_seconds: float) -> Any:  # noqa: ANN401  # JSON
+        return await self.ask(
+            "discover",
+            BOUNDS,
+            grace_seconds * 1000,
+            RESULT_BOUNDS,
+            await_promise=True,
+            timeout_ms=limits.LISTENER_SECONDS * 1000,
+        )
 
     async def report(self) -> Discovery | None:
         """What the latest round has got by now, without asking anew."""
         answer = await self.ask("report")
-        return None if answer is None else Discovery(int(answer["round"]), answer)
+        return None if answer is None else read_answer(answer)
 
     async def wait_news(self) -> str:
         """Block until there is something new: `listener` (ask again) or `answers` (read the report).

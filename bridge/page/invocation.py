@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from bridge import limits
+from bridge.errors import CommandFailed
 from bridge.page.media import Media, Resource
 
 RESULT_BOUNDS: Final = {
@@ -25,6 +26,10 @@ RESULT_BOUNDS: Final = {
     },
 }
 """What page_shims/values.d.ts calls ValueBounds, but for `select`."""
+
+
+HOWS: Final = frozenset({"completed", "failed", "stale", "no such part", "no such element", "abandoned"})
+"""How a run ends, as the kit says it; what each means is at `Ending`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +76,19 @@ class Ending:
     media: tuple[Media | Resource, ...] = ()
 
 
-def read_ending(told: Mapping[str, Any]) -> Ending:
-    words = (str(told.get(part, "")) for part in ("how", "kind", "text", "name", "stack", "more"))
-    return Ending(*words, binary=_read_binary(told))
+def read_ending(answer: Any) -> Ending:  # noqa: ANN401  # JSON
+    """What the kit answered of a run.
+
+    Raises:
+        CommandFailed: that was not the kit.
+    """
+    match answer:
+        case {"how": str(how), "kind": str(), "text": str()} if how in HOWS:
+            told = cast("dict[str, Any]", answer)
+            words = (str(told.get(part, "")) for part in ("how", "kind", "text", "name", "stack", "more"))
+            return Ending(*words, binary=_read_binary(told))
+        case _:
+            raise CommandFailed("Runtime.evaluate", "the page broke the shim")
 
 
 def _read_binary(told: Mapping[str, Any]) -> Binary:

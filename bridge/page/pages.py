@@ -62,8 +62,11 @@ class Pages:
         return page
 
     async def refresh(self) -> None:
-        """Bring the titles of all pages up to date."""
-        await self._browser.refresh()
+        """Bring the titles of all pages up to date, as far as the browser tells them."""
+        try:
+            await self._browser.refresh()
+        except CommandFailed as error:
+            logger.debug("titles may be old: %s", error)
 
     async def open(self, url: str) -> Page:
         """Open a page and go to `url`; the browser's own empty page is used first.
@@ -100,11 +103,15 @@ class Pages:
 
     async def _open_empty(self) -> Page:
         target_id = await self._browser.create_target()
-        while True:
-            for page in self:
-                if page.target_id == target_id:
-                    return page
-            await self._arrived.wait()
+        try:
+            while True:
+                for page in self:
+                    if page.target_id == target_id:
+                        return page
+                await self._arrived.wait()
+        except trio.Cancelled:
+            self._browser.drop_target(target_id)
+            raise
 
     def on_change(self, change: Change) -> None:
         """Take in what the browser says of its targets."""
@@ -146,6 +153,7 @@ class Pages:
         except BridgeError as error:
             # Most likely it went away again; `_detach` or the lost link says so to whoever asks.
             logger.debug("page %s was not attached: %s", page.handle, error)
+            page.give_up(error)
 
 
 @asynccontextmanager

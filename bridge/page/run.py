@@ -80,17 +80,15 @@ class Run:
     def _on_reply(self) -> None:
         try:
             answer = self._pending.result()
+            ending = read_ending(None if answer.has_thrown else answer.value)
         except CommandFailed as error:
             self._settle(self._why_no_answer(error))
         except BridgeError as error:
             self._settle(error)
         else:
-            told = answer.value
-            if answer.has_thrown or not isinstance(told, dict):
-                self._settle(CommandFailed("Runtime.evaluate", "the page broke the shim"))
-            elif cast("Json", told).get("how") != "abandoned":
+            if ending.how != ABANDONED.how:
                 # Who let it go knows best what that took.
-                self._settle(read_ending(cast("Json", told)))
+                self._settle(ending)
 
     def _why_no_answer(self, error: CommandFailed) -> Ending | Exception:
         if was_terminated(error):
@@ -179,8 +177,8 @@ class Run:
     async def follow(self, tell: Callable[[dict[str, Any]], Awaitable[None]]) -> None:
         """Hand on what the tool reports of its progress, until it has ended: `{done, total, message}`."""
         try:
-            while (report := await self._document.ask("progress", self._number, await_promise=True)) is not None:
-                await tell(report)
+            while isinstance(report := await self._document.ask("progress", self._number, await_promise=True), dict):
+                await tell(cast("dict[str, Any]", report))
                 await trio.sleep(limits.PROGRESS_SECONDS)
         except (DocumentEnded, BridgeError) as error:
             logger.debug("no more progress of run %d: %r", self._number, error)

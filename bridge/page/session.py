@@ -17,6 +17,7 @@ from bridge.errors import (
     NoDialog,
     PageAsleep,
     PageGone,
+    PageUnreadable,
     PageUnresponsive,
 )
 from bridge.page.discovery import Discovery
@@ -28,6 +29,7 @@ from bridge.page.shims import kit_script
 from bridge.page.state import PageState
 from bridge.wire.commands import (
     Departure,
+    add_script,
     emulation,
     evaluate_in,
     inspector,
@@ -70,7 +72,7 @@ class Page(PageState):
             page.enable(),
             runtime.enable(),
             inspector.enable(),
-            page.add_script_to_evaluate_on_new_document(kit_script(self._kit, early=True)),
+            add_script(kit_script(self._kit, early=True)),
             page.set_lifecycle_events_enabled(True),
         ):
             await session.run(command)
@@ -169,7 +171,7 @@ class Page(PageState):
         """
         await self.wait_awake()
         while True:
-            await self.wait_changed(lambda: self.document is not None)
+            await self._wait_document()
             main = self.document
             assert main is not None
             frames = [document for document in self._documents.values() if document is not main]
@@ -183,6 +185,17 @@ class Page(PageState):
             if frames:
                 await self._ask_frames(frames, grace_seconds)
             return
+
+    async def _wait_document(self) -> None:
+        """Block until the page shows one.
+
+        Raises:
+            PageUnreadable: there is none for longer than it takes from one to the next.
+        """
+        with trio.move_on_after(limits.PAGE_ANSWER_SECONDS):
+            await self.wait_changed(lambda: self.document is not None)
+            return
+        raise PageUnreadable(self.handle, "the browser tells of no document in it")
 
     async def _ask_frames(self, frames: list[Document], grace_seconds: float) -> None:
         async def ask(document: Document) -> None:

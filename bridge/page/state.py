@@ -11,7 +11,7 @@ import trio
 
 from bridge import limits
 from bridge.browser.targets import TargetView
-from bridge.errors import BridgeError, CommandFailed, PageAsleep, PageCrashed, PageGone
+from bridge.errors import BridgeError, CommandFailed, PageAsleep, PageCrashed, PageGone, PageUnreadable
 from bridge.page.dialogs import Cause, Dialog, Reply, decide
 from bridge.page.discovery import Discovery, is_wanted, why_undiscoverable
 from bridge.page.document import Document
@@ -77,6 +77,7 @@ class PageState:
         self.stage = Stage.ATTACHING
         self.dialog: Dialog | None = None
         """The one that is open, and waits for an answer."""
+        self._why_unread = ""
         self._dialog_session = session
         self._ours = ours
         self._moved_by_us = False
@@ -143,7 +144,7 @@ class PageState:
             case Stage.CRASHED:
                 return PageCrashed(f"Page {self.handle} crashed ({self.url}). Reload it, or open a new one.")
             case _:
-                return None
+                return PageUnreadable(self.handle, self._why_unread) if self._why_unread else None
 
     @property
     def is_asleep(self) -> bool:
@@ -286,6 +287,11 @@ class PageState:
         self._end_sessions(self._frames.remove_session(self._session.session_id)[1:])
         self._take(self._frames.clear())
         self._arrivals.close()
+        self._notify()
+
+    def give_up(self, why: BridgeError) -> None:
+        """Nobody looks after it any more: what it shows can't be told, unless it is gone anyhow."""
+        self._why_unread = str(why)
         self._notify()
 
     def link_lost(self) -> None:

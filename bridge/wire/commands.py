@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
-from cdp import browser, emulation, inspector, page, runtime, target
+from cdp import emulation, inspector, page, runtime, target
 
 from bridge.wire.router import Json, RawEvent
 
@@ -26,11 +26,14 @@ __all__ = [
     "FrameDetached",
     "FrameNavigated",
     "Lifecycle",
-    "browser",
+    "add_script",
     "emulation",
     "evaluate_in",
     "finish_command",
+    "get_targets",
+    "get_version",
     "inspector",
+    "is_unread",
     "main_frame",
     "navigate",
     "navigation_history",
@@ -53,6 +56,20 @@ _UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, RecursionErr
 """What parsers raise on a field or an enum value that they do not know, or on a number without end."""
 
 
+def _text(json: Json, key: str) -> str:
+    """A field that has to be there."""
+    value = json[key]
+    if not isinstance(value, str):
+        raise TypeError(f"{key} is no string")
+    return value
+
+
+def _text_if_any(json: Json, key: str) -> str:
+    """A field that may be missing, and is "" then."""
+    value = json.get(key)
+    return value if isinstance(value, str) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class ContextCreated:
     """Runtime.executionContextCreated, with the `uniqueId` that PyCDP drops.
@@ -70,9 +87,9 @@ class ContextCreated:
         context: Json = params["context"]
         aux: Json = context.get("auxData") or {}
         return cls(
-            unique_id=str(context["uniqueId"]),
-            origin=str(context["origin"]),
-            frame_id=str(aux.get("frameId", "")),
+            unique_id=_text(context, "uniqueId"),
+            origin=_text(context, "origin"),
+            frame_id=_text_if_any(aux, "frameId"),
             is_default=aux.get("isDefault") is True,
         )
 
@@ -85,14 +102,14 @@ class ContextDestroyed:
 
     @classmethod
     def from_json(cls, params: Json) -> Self:
-        return cls(unique_id=str(params["executionContextUniqueId"]))
+        return cls(unique_id=_text(params, "executionContextUniqueId"))
 
 
 @dataclass(frozen=True, slots=True)
 class DialogOpening:
     """Page.javascriptDialogOpening. PyCDP fails where Chromium leaves out `frameId` or adds a type.
 
-    `kind` is `alert`, `confirm`, `prompt` or `beforeunload`.
+    `kind` is `alert`, `confirm`, `prompt` or `beforeunload`, and `dialog` where Chromium does not say.
     """
 
     kind: str
@@ -103,10 +120,10 @@ class DialogOpening:
     @classmethod
     def from_json(cls, params: Json) -> Self:
         return cls(
-            kind=str(params["type"]),
-            message=str(params.get("message") or ""),
-            url=str(params.get("url") or ""),
-            default_text=str(params.get("defaultPrompt") or ""),
+            kind=_text_if_any(params, "type") or "dialog",
+            message=_text_if_any(params, "message"),
+            url=_text_if_any(params, "url"),
+            default_text=_text_if_any(params, "defaultPrompt"),
         )
 
 
@@ -127,7 +144,7 @@ class DocumentOpened:
 
     @classmethod
     def from_json(cls, params: Json) -> Self:
-        return cls(frame_id=str(params["frame"]["id"]))
+        return cls(frame_id=_text(params["frame"], "id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +159,7 @@ class FrameDetached:
 
     @classmethod
     def from_json(cls, params: Json) -> Self:
-        return cls(frame_id=str(params["frameId"]), is_removed=params.get("reason") != "swap")
+        return cls(frame_id=_text(params, "frameId"), is_removed=params.get("reason") != "swap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +179,10 @@ class FrameNavigated:
     @classmethod
     def from_json(cls, params: Json) -> Self:
         frame: Json = params["frame"]
-        unreachable = str(frame.get("unreachableUrl") or "")
+        unreachable = _text_if_any(frame, "unreachableUrl")
         return cls(
-            frame_id=str(frame["id"]),
-            url=unreachable or str(frame["url"]) + str(frame.get("urlFragment") or ""),
+            frame_id=_text(frame, "id"),
+            url=unreachable or _text(frame, "url") + _text_if_any(frame, "urlFragment"),
             is_main=frame.get("parentId") is None,
             is_error=unreachable != "",
             is_restored=params.get("type") == "BackForwardCacheRestore",
@@ -184,7 +201,30 @@ class Lifecycle:
 
     @classmethod
     def from_json(cls, params: Json) -> Self:
-        return cls(frame_id=str(params["frameId"]), name=str(params["name"]))
+        return cls(frame_id=_text(params, "frameId"), name=_text(params, "name"))
+
+
+def _target_info(info: Json) -> target.TargetInfo:
+    """PyCDP's own reader fails where a field is missing that nobody here needs. So with the two below."""
+    return target.TargetInfo(
+        target_id=target.TargetID(_text(info, "targetId")),
+        type_=_text(info, "type"),
+        title=_text_if_any(info, "title"),
+        url=_text_if_any(info, "url"),
+        attached=info.get("attached") is True,
+    )
+
+
+def _attached_to_target(params: Json) -> target.AttachedToTarget:
+    return target.AttachedToTarget(
+        session_id=target.SessionID(_text(params, "sessionId")),
+        target_info=_target_info(params["targetInfo"]),
+        waiting_for_debugger=params.get("waitingForDebugger") is True,
+    )
+
+
+def _target_info_changed(params: Json) -> target.TargetInfoChanged:
+    return target.TargetInfoChanged(_target_info(params["targetInfo"]))
 
 
 _READERS: Final[dict[str, Callable[[Json], Event]]] = {
@@ -201,11 +241,16 @@ _READERS: Final[dict[str, Callable[[Json], Event]]] = {
     "Runtime.executionContextCreated": ContextCreated.from_json,
     "Runtime.executionContextDestroyed": ContextDestroyed.from_json,
     "Runtime.executionContextsCleared": runtime.ExecutionContextsCleared.from_json,
-    "Target.attachedToTarget": target.AttachedToTarget.from_json,
+    "Target.attachedToTarget": _attached_to_target,
     "Target.detachedFromTarget": target.DetachedFromTarget.from_json,
-    "Target.targetInfoChanged": target.TargetInfoChanged.from_json,
+    "Target.targetInfoChanged": _target_info_changed,
 }
 """The events that somebody here acts on. The others are not worth reading, and some of PyCDP's warn when read."""
+
+
+def is_unread(event: Event) -> bool:
+    """True for an event that somebody here acts on, and that can't be read."""
+    return isinstance(event, RawEvent) and event.method in _READERS
 
 
 def parse_event(raw: RawEvent) -> Event:
@@ -231,7 +276,8 @@ def finish_command(command: Generator[Json, Json, Result], result: Json) -> Resu
     except StopIteration as stop:
         return stop.value
     except _UNREADABLE as error:
-        raise ValueError(f"its answer cannot be read ({error!r})") from error
+        why = f"it lacks {error.args[0]!r}" if isinstance(error, KeyError) else "it has another form than it should"
+        raise ValueError(f"its answer cannot be read, for {why}") from error
     raise ValueError("its answer was not expected")
 
 
@@ -272,7 +318,25 @@ def evaluate_in(
         params["timeout"] = timeout_ms
     result = yield {"method": "Runtime.evaluate", "params": params}
     answer: Json = result["result"]
-    return Evaluated(answer.get("value"), str(answer.get("className", "")), result.get("exceptionDetails") is not None)
+    has_thrown = result.get("exceptionDetails") is not None
+    return Evaluated(answer.get("value"), _text_if_any(answer, "className"), has_thrown)
+
+
+def get_version() -> Generator[Json, Json, str]:
+    """Browser.getVersion: the product alone."""
+    result = yield {"method": "Browser.getVersion", "params": {}}
+    return _text_if_any(result, "product")
+
+
+def get_targets() -> Generator[Json, Json, list[target.TargetInfo]]:
+    """Target.getTargets."""
+    result = yield {"method": "Target.getTargets", "params": {}}
+    return [_target_info(info) for info in result["targetInfos"]]
+
+
+def add_script(source: str) -> Generator[Json, Json, None]:
+    """Page.addScriptToEvaluateOnNewDocument: run it in each document to come before the document's own scripts."""
+    yield {"method": "Page.addScriptToEvaluateOnNewDocument", "params": {"source": source}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +365,7 @@ def main_frame() -> Generator[Json, Json, tuple[str, str]]:
     """Page.getFrameTree: id and address of the main frame. PyCDP's own reads, and may fail on, every frame."""
     result = yield {"method": "Page.getFrameTree", "params": {}}
     frame: Json = result["frameTree"]["frame"]
-    return str(frame["id"]), str(frame["url"]) + str(frame.get("urlFragment") or "")
+    return _text(frame, "id"), _text(frame, "url") + _text_if_any(frame, "urlFragment")
 
 
 def navigation_history() -> Generator[Json, Json, tuple[int, list[int]]]:

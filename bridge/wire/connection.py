@@ -13,7 +13,7 @@ import trio
 
 from bridge.errors import BridgeError, CommandFailed, ConnectionLost
 from bridge.limits import CLOSE_SECONDS
-from bridge.wire.commands import Command, Event, Result, finish_command, parse_event
+from bridge.wire.commands import Command, Event, Result, finish_command, is_unread, parse_event
 from bridge.wire.nursery import open_background
 from bridge.wire.pipes import Outbox
 from bridge.wire.router import Json, RawEvent, Reply, Router, SessionId, WireFault
@@ -84,6 +84,8 @@ class Connection:
         self._router = Router()
         self._pending: dict[int, Pending[Any]] = {}
         self._handlers: dict[SessionId | None, Handler] = {}
+        self._unread: set[str] = set()
+        """Methods of events that came in a form that nobody can read."""
         self._outbox = Outbox(transport)
         self._lost: ConnectionLost | None = None
         self._ended = trio.Event()
@@ -218,7 +220,15 @@ class Connection:
     def _hand_out(self, raw: RawEvent) -> None:
         handler = self._handlers.get(raw.session_id)
         if handler is not None:
-            handler(parse_event(raw))
+            event = parse_event(raw)
+            if is_unread(event) and raw.method not in self._unread:
+                self._unread.add(raw.method)
+                logger.warning(
+                    "the browser sends %s in a form that cannot be read, so its pages may seem to hang: "
+                    "it may be newer than this pagebridge",
+                    raw.method,
+                )
+            handler(event)
 
     def _lose(self, error: ConnectionLost) -> None:
         if self._lost is not None:

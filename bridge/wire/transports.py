@@ -167,7 +167,27 @@ async def open_websocket(
         UsageError: the URL is none.
     """
     address = Address.parse(url)
-    async with open_stream(address) as stream, open_background() as nursery:
+    async with (
+        open_stream(address) as stream,
+        websocket_over(stream, address, headers, message_bytes=message_bytes) as transport,
+    ):
+        yield transport
+
+
+@asynccontextmanager
+async def websocket_over(
+    stream: trio.abc.Stream,
+    address: Address,
+    headers: Sequence[tuple[str, str]] = (),
+    *,
+    message_bytes: int = CDP_MESSAGE_BYTES,
+) -> AsyncGenerator[WebSocketTransport]:
+    """As `open_websocket`, over a stream to that address; who opened the stream closes it.
+
+    Raises:
+        BrowserFailedToStart: it refused.
+    """
+    async with open_background() as nursery:
         handshake = _Handshake(stream)
         nursery.start_soon(handshake.run, address, headers, message_bytes)
         try:

@@ -132,7 +132,8 @@ class Stopped:
     """A run that ends so when it is stopped."""
 
     def __init__(self, **ending: str) -> None:
-        self._ending = read_ending(ending)
+        words = {"kind": "", "text": "", "name": "", "stack": "", "more": ""} | ending
+        self._ending = Ending(**words)  # pyright: ignore[reportArgumentType]  # all of them are texts
 
     async def stop(self, why: Why) -> None:
         pass
@@ -234,6 +235,7 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     ).after_dispatch(),
     "link ended": lambda: errors.ConnectionLost("the browser closed it"),
     "link ended while it ran": lambda: errors.ConnectionLost("the browser closed it").after_dispatch(),
+    "page tells of no document": lambda: errors.PageUnreadable("p1", "the browser tells of no document in it"),
     "page is stuck": lambda: errors.PageStuck("p1"),
     "a dialog is open": lambda: errors.DialogOpen("p1", "alert", "", dispatched=False),
     "a dialog opened while it ran": lambda: errors.DialogOpen("p1", "confirm", 'Delete "all"?', dispatched=True),

@@ -106,7 +106,7 @@ async def test_an_answer_that_lacks_a_field_fails_its_command_alone(peer, answer
         await link.check_alive()
 
     assert isinstance(call.error, CommandFailed)
-    assert "Target.createTarget failed: its answer cannot be read (KeyError('targetId'))" in str(call.error)
+    assert "Target.createTarget failed: its answer cannot be read, for it lacks 'targetId'." in str(call.error)
 
 
 async def test_a_command_that_cannot_be_json_is_refused_before_it_is_sent(peer):

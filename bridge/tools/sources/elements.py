@@ -49,7 +49,7 @@ def words_of(place: ElementPlace) -> dict[str, Any]:
 
 def not_there(tool: Tool, place: ElementPlace, why: str) -> ArgumentsInvalid:
     """The document has no such element; `why` is a word of page_shims/placeElements.js."""
-    return _refusal(tool, place, WHY[why].format(shown(place.name.text)))
+    return _refusal(tool, place, WHY.get(why, WHY["no match"]).format(shown(place.name.text)))
 
 
 def _refusal(tool: Tool, place: ElementPlace, problem: str) -> ArgumentsInvalid:

@@ -1,9 +1,11 @@
 """The tools that pages define: from the answer of a document to tools, and from a call to the document."""
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from typing import Any, Final
 
 from bridge.errors import BrowserGone, CallTimedOut, CommandFailed, PageGone, PageThrew, PartNotFound, SchemaUnusable
@@ -22,6 +24,8 @@ from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, T
 from bridge.tools.turns import in_turns
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+
+logger = logging.getLogger(__name__)
 
 
 class PageSource:
@@ -117,14 +121,19 @@ class PageCall:
                 return read_completed(self.tool, ending, trusted=self.trusted)
             case "failed":
                 raise PageThrew(_thrown(self.tool, ending), stack=ending.stack)
-            case "no such element":
-                raise not_there(self.tool, self._elements[int(ending.text)], ending.name)
+            case "no such element" if (place := self._place(ending.text)) is not None:
+                raise not_there(self.tool, place, ending.name)
             case "no such part":
                 raise PartNotFound(f"Tool {self.tool.name!r} ran, and its result has {ending.text}.")
             case "stale":
                 raise DocumentEnded
-            case how:
+            case "abandoned" | "terminated" | "stuck" as how:
                 raise PageStopped(how)
+            case _:
+                raise CommandFailed("Runtime.evaluate", "the page broke the shim").after_dispatch()
+
+    def _place(self, number: str) -> ElementPlace | None:
+        return dict(zip(map(str, count()), self._elements, strict=False)).get(number)
 
     async def stop(self, what: str, seconds: float) -> Ending:
         """Its time is over: end it, and return its result if it has one at the last moment.
@@ -155,6 +164,7 @@ class PageStopped(Exception):
         self.how = how
 
 
+_BROKEN: Final = "The page's answer can't be read: something broke the shim in it. Reload the page."
 _LOOK: Final = "It may have done part of its work: look at the page before you call again."
 _ADVICE: Final = {
     "abandoned": "It was told to stop, and may be at it still: look at the page before you call again.",
@@ -179,12 +189,20 @@ def no_tools(page: Page, document: Document, reason: str) -> PageTools:
 
 def read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     """Turn the kit's answer into tools; what can't be used becomes a sentence in `problems`."""
+    try:
+        return _read_discovery(home, discovery)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        logger.debug("an answer of page %s is none of the kit's: %r", home.document.page, error)
+        return DocumentTools(home, (), (_BROKEN,))
+
+
+def _read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     groups: list[ToolGroup] = []
     problems: list[str] = []
     for number, given in enumerate(discovery.answer["groups"]):
-        name = str(given["name"])
+        name = _text(given["name"])
         tools = tuple(_read_tool(home, number, name, entry) for entry in given["tools"])
-        groups.append(ToolGroup(name, str(given["description"]), tools, home.document.frame, home.origin))
+        groups.append(ToolGroup(name, _text(given["description"]), tools, home.document.frame, home.origin))
         problems += _group_problems(number, given)
         problems += (f"Tool {tool.name!r}: {tool.schema_problem}" for tool in tools if tool.schema_problem)
     problems += (f"A listener for the event failed: {thrown}" for thrown in discovery.answer["thrown"])
@@ -203,8 +221,14 @@ def _try_schema(text: str) -> None:
         check_schema(text)
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no string")
+    return value
+
+
 def _read_tool(home: Home, group: int, group_name: str, entry: dict[str, Any]) -> Tool:
-    text = str(entry["schema"])
+    text = _text(entry["schema"])
     schema = problem = None
     try:
         schema = check_schema(text)
@@ -212,8 +236,8 @@ def _read_tool(home: Home, group: int, group_name: str, entry: dict[str, Any]) -
         problem = str(error)
     return Tool(
         id=ToolId(home.document.frame, group, int(entry["index"])),
-        name=str(entry["name"]),
-        description=str(entry["description"]),
+        name=_text(entry["name"]),
+        description=_text(entry["description"]),
         schema_text=text,
         schema=schema,
         schema_problem=problem,

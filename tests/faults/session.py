@@ -1,0 +1,121 @@
+"""What an agent does with a browser, from its first list to its last word, and what its answers must be like."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from bridge import limits
+from bridge.calls.agent import Agent
+from bridge.calls.answers import Answer
+from tests.faults.fake_chromium import ORIGIN, WORDS
+
+CODES: Final = {
+    "browser_gone",
+    "browser_starting",
+    "command_failed",
+    "dialog_open",
+    "navigated_during_call",
+    "navigation_failed",
+    "no_dialog",
+    "origin_changed",
+    "page_crashed",
+    "page_gone",
+    "timed_out",
+    "tool_not_found",
+    "tool_stale",
+    "tool_threw",
+}
+"""What may become of a request over a bad link."""
+
+LONGEST_SECONDS: Final = 50.0
+"""No request takes longer, whatever happens: a navigation's 30 s, and then what is said of a page that holds it up."""
+
+Happen = Callable[[str], None]
+"""Has the browser do something of its own accord to its first page: the name of a method of `FakeChromium`."""
+
+
+async def use(agent: Agent, happen: Happen | None = None) -> list[Answer]:
+    """Use a fake Chromium's first page in every way that there is; each answer is checked to be one."""
+    answers: list[Answer] = []
+
+    async def ask(coming: Awaitable[Answer]) -> Answer:
+        with trio.fail_after(LONGEST_SECONDS):
+            answer = await coming
+        check(answer)
+        answers.append(answer)
+        return answer
+
+    await ask(agent.list_pages())
+    page = await find_page(agent, f"{ORIGIN}/1")
+    await ask(agent.list_page_tools(page, None, None))
+    await ask(agent.call_page_tool(page, "say", {}))
+    await ask(agent.call_page_tool(page, "pay", {}))
+    await ask(agent.call_page_tool(page, "fail", {}))
+    await ask(agent.call_page_tool(page, "ask", {}))
+    await ask(agent.handle_dialog(page, True, None))
+    await ask(agent.navigate_page(page, f"{ORIGIN}/1#part", None))
+    await ask(agent.navigate_page(page, f"{ORIGIN}/next", None))
+    await ask(agent.call_page_tool(page, "say", {}))
+    for action in ("back", "forward", "reload"):
+        await ask(agent.navigate_page(page, None, action))
+    await ask(agent.call_page_tool(page, "hang", {}, timeout_seconds=1))
+    if happen is not None:
+        happen("empty")
+        await wait_all_tasks_blocked()
+        await ask(agent.call_page_tool(page, "say", {}))
+        happen("crash")
+        await wait_all_tasks_blocked()
+        await ask(agent.call_page_tool(page, "say", {}))
+        await ask(agent.navigate_page(page, None, "reload"))
+        await ask(agent.call_page_tool(page, "say", {}))
+    opened = await ask(agent.open_page(f"{ORIGIN}/opened"))
+    await ask(agent.list_page_tools(None, None, None))
+    await ask(agent.close_page(page if opened.is_error else json.loads(opened.text)["page"]))
+    await ask(agent.list_pages())
+    return answers
+
+
+async def find_page(agent: Agent, url: str) -> str:
+    """The handle of the page there, or one that means none."""
+    listed = await agent.list_pages()
+    pages = [] if listed.is_error else json.loads(listed.text)["pages"]
+    return next((page["page"] for page in pages if page["url"] == url), "p99")
+
+
+async def check_well(agent: Agent) -> None:
+    """The second page lists its tools, and runs one."""
+    with trio.fail_after(LONGEST_SECONDS):
+        page = await find_page(agent, f"{ORIGIN}/2")
+        listed = await agent.list_page_tools(page, None, None)
+        said = await agent.call_page_tool(page, "say", {})
+    assert '"say"' in listed.text, listed.text
+    assert said.text == WORDS * 20
+
+
+async def wait_found_again(agent: Agent) -> None:
+    """Return once there is a browser."""
+    with trio.fail_after(limits.RECONNECT_SECONDS_MAX):
+        while (await agent.list_pages()).is_error:  # noqa: ASYNC110  # as an agent would
+            await trio.sleep(limits.RECONNECT_SECONDS)
+
+
+def codes(answers: list[Answer]) -> list[str]:
+    """What came of each: the code of an error, or nothing."""
+    return [answer.structured["code"] if answer.is_error and answer.structured else "" for answer in answers]
+
+
+def check(answer: Answer) -> None:
+    """It is good, or says in a sentence what went wrong."""
+    if not answer.is_error:
+        return
+    assert answer.structured is not None
+    assert answer.structured["code"] in CODES, answer
+    if answer.structured["code"] == "tool_threw":
+        return
+    sentence = answer.text.partition("\n")[0]
+    assert sentence.endswith("."), sentence
+    assert not re.search(r"Traceback|Error\(|None|object at 0x|\{'", sentence), sentence

@@ -27,6 +27,9 @@ _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 logger = logging.getLogger(__name__)
 
+NOT_THE_KITS: Final = (AttributeError, LookupError, TypeError, ValueError)
+"""What reading an answer raises that the page has broken."""
+
 
 class PageSource:
     """Keeps the registry true to the pages. A `PageObserver`."""
@@ -36,7 +39,10 @@ class PageSource:
         self._told: dict[str, dict[Document, DocumentTools]] = {}
 
     async def prepare(self, discovery: Discovery) -> None:
-        texts = [str(entry["schema"]) for group in discovery.answer["groups"] for entry in group["tools"]]
+        try:
+            texts = [_text(entry["schema"]) for group in discovery.answer["groups"] for entry in group["tools"]]
+        except NOT_THE_KITS:
+            return  # `discovered` says so
         await in_turns((len(text), partial(_try_schema, text)) for text in texts)
 
     def discovered(self, page: PageState, document: Document, discovery: Discovery) -> None:
@@ -191,7 +197,7 @@ def read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     """Turn the kit's answer into tools; what can't be used becomes a sentence in `problems`."""
     try:
         return _read_discovery(home, discovery)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except NOT_THE_KITS as error:
         logger.debug("an answer of page %s is none of the kit's: %r", home.document.page, error)
         return DocumentTools(home, (), (_BROKEN,))
 

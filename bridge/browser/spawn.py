@@ -78,12 +78,12 @@ def spawn(executable: Path, options: LaunchOptions, profile: Profile) -> "subpro
     return process
 
 
-def arguments_of(options: LaunchOptions, profile: Path) -> list[str]:
+def arguments_of(options: LaunchOptions, profile: Path, platform: str = sys.platform) -> list[str]:
     """What to start it with, from flags to the address of its first page."""
     arguments = [*_FLAGS, f"--user-data-dir={profile}"]
-    if sys.platform != "win32":
+    if platform != "win32":
         arguments.append("--remote-debugging-pipe")
-    if options.debug_port is not None or sys.platform == "win32":
+    if options.debug_port is not None or platform == "win32":
         arguments.append(f"--remote-debugging-port={options.debug_port or 0}")
     if not options.headed:
         arguments += ["--headless=new", "--mute-audio"]

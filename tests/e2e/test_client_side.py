@@ -1,6 +1,7 @@
 """Clients that send what is no message, take no answers, are stopped, or leave `pagebridge serve` with half a stdio."""
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -248,3 +249,44 @@ async def test_poor_surroundings_change_nothing(env: dict[str, str], site: Site,
     assert answer["content"][0]["text"] == text
     assert log.read_text("utf-8").count("\n") == 1
     assert b"Traceback" not in client.errors
+
+
+def on_small_disk(folder: Path) -> list[str]:
+    """What runs a command with a megabyte of disk at `folder`."""
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    mount = f"mount -t tmpfs -o size=1m tmpfs {folder} && exec"
+    return ["unshare", "--mount", *as_root, "/bin/sh", "-c", f'{mount} "$0" "$@"']
+
+
+async def test_results_that_no_disk_has_room_for_are_cut_and_everything_goes_on(site: Site, temporary: Path):
+    url = site.page("/disk", offering(tool("big", "({size}) => 'x'.repeat(size)")))
+    words = ("--open", url, "--profile", str(temporary / "profile"), "--log", str(temporary / "log"))
+    env = {"TMPDIR": str(temporary)}
+    async with open_raw(*words, env=env, before=on_small_disk(temporary)) as client:
+        await start_with_page(client)
+
+        async def big(size: int) -> str:
+            answer = await client.result(
+                await client.call("call_page_tool", page="p1", tool="big", arguments={"size": size})
+            )
+            assert answer["isError"] is False, answer
+            return answer["content"][0]["text"]
+
+        for _ in range(2):
+            assert "could not be kept: No space left on device" in await big(3_000_000)
+        assert await big(3) == "xxx"
+        await client.close_stdin()
+        assert await client.rest() == []
+        assert await wait_exit(client) == 0
+    assert b"Traceback" not in client.errors
+
+
+async def test_a_full_disk_for_what_is_temporary_is_passed_over(site: Site, temporary: Path):
+    url = site.page("/full", HANGING)
+    fill = ["/bin/sh", "-c", f'head -c 2m /dev/zero >{temporary}/fill 2>/dev/null; exec "$0" "$@"']
+    async with open_raw(
+        "--open", url, env={"TMPDIR": str(temporary)}, before=[*on_small_disk(temporary), *fill]
+    ) as client:
+        await start_with_page(client)
+        brief = await client.result(await client.call("call_page_tool", page="p1", tool="brief"))
+    assert brief["content"][0]["text"] == "done"

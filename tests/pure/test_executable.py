@@ -1,13 +1,14 @@
 """Which browser is started, and how, on each system."""
 
+import os
 from pathlib import Path, PurePath
 
 import pytest
 
 from bridge.browser.executable import candidates, find_browser
 from bridge.browser.process import next_step
-from bridge.browser.profile import open_profile
-from bridge.browser.spawn import arguments_of
+from bridge.browser.profile import open_profile, remove_abandoned_profiles
+from bridge.browser.spawn import arguments_of, environment
 from bridge.browser.wsl import is_windows_folder
 from bridge.errors import BrowserFailedToStart
 from bridge.settings import LaunchOptions
@@ -115,6 +116,20 @@ async def test_a_profile_in_a_drive_of_windows_is_refused_in_linux():
     with pytest.raises(BrowserFailedToStart, match=r"/mnt/c/profile is in a drive of Windows.*--profile"):
         async with open_profile(Path("/mnt/c/profile")):
             pass
+
+
+async def test_without_any_temporary_folder_a_fresh_profile_says_so_and_a_kept_one_works(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: ["/nonexistent"])
+    with pytest.raises(BrowserFailedToStart, match=r"Could not make a folder for the browser's profile: .*TMPDIR"):
+        async with open_profile(None):
+            pass
+    async with open_profile(tmp_path) as profile:
+        assert profile.folder == tmp_path
+        await remove_abandoned_profiles()
+    assert "TMPDIR" not in environment() or environment()["TMPDIR"] == os.environ["TMPDIR"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from tests.e2e.client import COMMAND
 from tests.e2e.test_life import END_SECONDS, children_of, wait_gone
 from tests.sites import Site, offering, tool
 
-
 CLIENT = """
 import json, subprocess, sys, time
 

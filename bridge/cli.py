@@ -17,6 +17,7 @@ import click
 from bridge import limits
 from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
 from bridge.serve.printable import printable
+from bridge.serve.stderr import StderrHandler
 from bridge.settings import (
     AgentSettings,
     AttachOptions,
@@ -170,6 +171,7 @@ def _with_browser(command: Callable[..., None]) -> Callable[..., None]:
         logging.basicConfig(
             level=(logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)],
             format="%(asctime)s %(levelname)s %(name)s: %(message)s" if verbose else plain,
+            handlers=[StderrHandler()],
         )
         command(options=_take_options(words), **words)
 

@@ -1,14 +1,24 @@
 """A Chromium that is not the bridge's own."""
 
+import os
 import re
+import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from bridge.browser.executable import find_browser
+
+SHELL = "chromium-headless-shell"
+NEEDS_SHELL = pytest.mark.skipif(not shutil.which(SHELL), reason=f"there is no {SHELL}")
+BOTH_BROWSERS = pytest.mark.parametrize("browser", ["chromium", pytest.param(SHELL, marks=NEEDS_SHELL)])
+"""A whole Chromium, and the shell that is without its windows, extensions and profile lock."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +32,15 @@ class RunningBrowser:
 
 
 @contextmanager
-def run_chromium(url: str = "about:blank", *flags: str, profile: Path | None = None) -> Iterator[RunningBrowser]:
+def run_chromium(
+    url: str = "about:blank", *flags: str, profile: Path | None = None, program: str | None = None
+) -> Iterator[RunningBrowser]:
     with ExitStack() as stack:
         if profile is None:
             profile = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         process = subprocess.Popen(
             [
-                find_browser(),
+                program or find_browser(),
                 "--headless=new",
                 "--no-sandbox",
                 "--remote-debugging-port=0",
@@ -44,6 +56,8 @@ def run_chromium(url: str = "about:blank", *flags: str, profile: Path | None = N
             ],
             stderr=subprocess.PIPE,
             text=True,
+            # Debian's headless shell is a script that waits for the browser.
+            start_new_session=True,
         )
         assert process.stderr is not None
         with process, process.stderr as stderr:
@@ -54,5 +68,6 @@ def run_chromium(url: str = "about:blank", *flags: str, profile: Path | None = N
                 stack.callback(drain.wait)
                 yield RunningBrowser(websocket, http, profile, process)
             finally:
-                process.kill()
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from bridge.browser.wsl import is_windows_folder
 from bridge.errors import BrowserFailedToStart
 
 ENVIRONMENT_NAME: Final = "PAGEBRIDGE_BROWSER"
@@ -54,6 +55,11 @@ _PLACES: Final = {
 }
 
 
+def candidates(platform: str) -> tuple[str, ...]:
+    """Where the usual browsers are: names on PATH, then paths; the first one that is there is taken."""
+    return (*_NAMES, *(os.path.expandvars(place) for place in _PLACES.get(platform, ())))
+
+
 def find_browser(explicit: Path | None = None) -> Path:
     """The browser to start: the one named here or in PAGEBRIDGE_BROWSER, else the first of the usual ones.
 
@@ -63,13 +69,18 @@ def find_browser(explicit: Path | None = None) -> Path:
     named = os.fspath(explicit) if explicit else os.environ.get(ENVIRONMENT_NAME)
     if named:
         found = _program(named)
+        option = "--browser" if explicit else ENVIRONMENT_NAME
         if found is None:
-            option = "--browser" if explicit else ENVIRONMENT_NAME
             raise BrowserFailedToStart(f"{named} is not a program that can be run: correct {option}, or leave it out.")
+        if is_windows_folder(found):
+            raise BrowserFailedToStart(
+                f"{found} is a browser of Windows, which can't be driven from inside of Linux: name one of Linux with "
+                f"{option}, or run pagebridge in Windows."
+            )
         return found
-    for candidate in (*_NAMES, *_PLACES.get(sys.platform, ())):
-        found = _program(os.path.expandvars(candidate))
-        if found is not None:
+    for candidate in candidates(sys.platform):
+        found = _program(candidate)
+        if found is not None and not is_windows_folder(found):
             return found
     raise BrowserFailedToStart(
         "No Chrome or Chromium was found: install one (apt-get install chromium, brew install --cask chromium, or "

@@ -164,7 +164,8 @@ async def remove_abandoned_profiles() -> None:
     """Remove fresh profiles of bridges that were killed. Never raises; may be cancelled at any time."""
     import trio
 
-    await trio.to_thread.run_sync(_remove_abandoned, Path(tempfile.gettempdir()), abandon_on_cancel=True)
+    with suppress(OSError):  # no temporary folder can be used, so nothing of ours is in one
+        await trio.to_thread.run_sync(_remove_abandoned, Path(tempfile.gettempdir()), abandon_on_cancel=True)
 
 
 def _remove_abandoned(parent: Path) -> None:

@@ -4,6 +4,7 @@ import logging
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -73,17 +74,18 @@ def spawn(executable: Path, options: LaunchOptions, profile: Profile) -> "subpro
         # Ctrl-C at the terminal is for us; we end the browser in our own time.
         start_new_session=True,
         pass_fds=() if profile.lock is None else (profile.lock,),
+        env=environment(),
     )
     profile.note_browser(process.pid)
     return process
 
 
-def arguments_of(options: LaunchOptions, profile: Path) -> list[str]:
+def arguments_of(options: LaunchOptions, profile: Path, platform: str = sys.platform) -> list[str]:
     """What to start it with, from flags to the address of its first page."""
     arguments = [*_FLAGS, f"--user-data-dir={profile}"]
-    if sys.platform != "win32":
+    if platform != "win32":
         arguments.append("--remote-debugging-pipe")
-    if options.debug_port is not None or sys.platform == "win32":
+    if options.debug_port is not None or platform == "win32":
         arguments.append(f"--remote-debugging-port={options.debug_port or 0}")
     if not options.headed:
         arguments += ["--headless=new", "--mute-audio"]
@@ -96,6 +98,14 @@ def arguments_of(options: LaunchOptions, profile: Path) -> list[str]:
     if _shm_is_small():
         arguments.append("--disable-dev-shm-usage")
     return [*arguments, *options.extra_args, "about:blank"]
+
+
+def environment() -> dict[str, str]:
+    """Ours, with a temporary folder that can be used where TMPDIR names one that can't."""
+    try:
+        return {**os.environ, "TMPDIR": tempfile.gettempdir()}
+    except OSError:
+        return dict(os.environ)
 
 
 def _is_root() -> bool:

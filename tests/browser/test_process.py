@@ -376,6 +376,20 @@ async def test_known_reasons_say_what_to_do(said, hint, tmp_path):
     assert hint in str(error)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="Chromium refuses root alone")
+async def test_what_chromium_says_to_root_is_told(tmp_path):
+    """Only a stub can show it: root gets --no-sandbox by itself, and is told so."""
+    program = stub(
+        tmp_path,
+        'for word do shift; [ "$word" = --no-sandbox ] || set -- "$@" "$word"; done\n'
+        f'exec {find_browser(Path("chromium"))} "$@"',
+    )
+    with trio.fail_after(10):
+        error = str(await fail_to_start(LaunchOptions(browser_path=program)))
+    assert "Running as root without --no-sandbox is not supported" in error
+    assert "another user than root" in error
+
+
 async def test_browser_without_windows_cannot_be_headed(tmp_path):
     shell = stub(tmp_path, "").rename(tmp_path / "chrome-headless-shell")
     error = await fail_to_start(LaunchOptions(browser_path=shell, headed=True))

@@ -26,10 +26,7 @@ from tests.browser.test_process import (
     stub,
     wait_first_answer,
 )
-from tests.browsers import run_chromium
-
-BROWSERS = pytest.mark.parametrize("browser", ["chromium", "chromium-headless-shell"])
-"""The second one knows no lock of its own."""
+from tests.browsers import BOTH_BROWSERS, run_chromium
 
 
 @pytest.fixture
@@ -79,7 +76,7 @@ async def test_two_launches_share_nothing(temporary: Path):
     assert left(temporary) == []
 
 
-@BROWSERS
+@BOTH_BROWSERS
 async def test_a_profile_of_a_live_browser_of_ours_is_refused_in_a_sentence(browser: str, tmp_path: Path):
     with trio.fail_after(30):
         async with open_process(LaunchOptions(profile=tmp_path, browser_path=Path(browser))) as first:
@@ -123,7 +120,7 @@ async def open_other_bridge(*words: str) -> AsyncGenerator[tuple[trio.Process, i
 
 
 @linux_only
-@BROWSERS
+@BOTH_BROWSERS
 async def test_a_profile_of_a_bridge_that_was_killed_is_used_again_at_once(
     browser: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -163,7 +160,7 @@ async def test_a_profile_that_somebody_else_left_on_another_host_is_refused(tmp_
 
 
 @linux_only
-@BROWSERS
+@BOTH_BROWSERS
 async def test_an_abandoned_profile_is_kept_as_long_as_a_browser_lives_in_it(
     browser: str, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -116,10 +116,15 @@ class RawClient:
 
 
 @asynccontextmanager
-async def open_raw(*words: str, env: dict[str, str] | None = None) -> AsyncGenerator[RawClient]:
+async def open_raw(
+    *words: str, env: dict[str, str] | None = None, before: Sequence[str] = ()
+) -> AsyncGenerator[RawClient]:
+    """Args:
+    before: what the command is run by.
+    """
     async with trio.open_nursery() as nursery:
         process = await trio.lowlevel.open_process(
-            [*COMMAND, "serve", *words],
+            [*before, *COMMAND, "serve", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

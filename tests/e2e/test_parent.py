@@ -4,18 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import trio
 
 from tests.e2e.client import COMMAND
-from tests.e2e.test_life import children_of, wait_gone
+from tests.e2e.test_life import END_SECONDS, children_of, wait_gone
 from tests.sites import Site, offering, tool
 
-GONE_SECONDS = 5
 CLIENT = """
 import json, subprocess, sys, time
 
@@ -36,13 +33,6 @@ ask(2, "tools/call", {"name": "list_pages", "arguments": {}})
 print(f"{bridge.pid} {holder.pid}\\n", end="", flush=True)
 time.sleep(600)
 """
-
-
-@pytest.fixture
-def temporary() -> Iterator[Path]:
-    """Its path is short, as Chromium's socket there wants it."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder)
 
 
 BEHIND_SH = ["sh", "-c", '"$0" "$@"; true']
@@ -88,7 +78,7 @@ async def test_a_parent_that_is_killed_takes_everything_with_it_though_stdin_sta
 
                 os.kill(client.pid if killed == "client" else child, signal.SIGKILL)
 
-                with trio.fail_after(GONE_SECONDS):
+                with trio.fail_after(END_SECONDS):
                     await wait_gone(started)
                 assert os.listdir(temporary) == []
             finally:

@@ -1,7 +1,5 @@
 """Reading what a person names, and repairing what a browser answers."""
 
-from pathlib import Path
-
 import pytest
 
 from bridge.browser.endpoint import (
@@ -12,7 +10,6 @@ from bridge.browser.endpoint import (
     version_target,
     without_user,
 )
-from bridge.browser.wsl import is_windows_folder
 from bridge.errors import UsageError
 from bridge.wire.address import Address
 from bridge.wire.transports import refusal_in
@@ -128,20 +125,6 @@ def test_endpoint_shows_no_secret():
 )
 def test_active_port_file_is_read(text, url):
     assert active_port_url(text) == url
-
-
-@pytest.mark.parametrize(
-    ("folder", "kernel", "expected"),
-    [
-        ("/mnt/c/Users/me", "6.6.1-microsoft-standard-WSL2", True),
-        ("/mnt/c", "4.4.0-19041-Microsoft", True),
-        ("/mnt/c/Users/me", "6.6.1-amd64", False),
-        ("/mnt/data/profile", "6.6.1-microsoft-standard-WSL2", False),
-        ("/home/me", "6.6.1-microsoft-standard-WSL2", False),
-    ],
-)
-def test_drive_of_windows_is_known(folder, kernel, expected):
-    assert is_windows_folder(Path(folder), kernel) is expected
 
 
 @pytest.mark.parametrize(

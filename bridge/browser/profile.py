@@ -103,6 +103,17 @@ def make_fresh() -> Profile:
     return Profile(folder, _lock(folder))
 
 
+def discard(fresh: Profile) -> None:
+    """Remove a fresh profile whose browser was killed, and may be ending still. Blocks, up to CLOSE_SECONDS."""
+    _remove_socket(fresh.folder)
+    for _ in range(_TRIES):
+        if _remove_once(fresh.folder):
+            break
+        time.sleep(CLOSE_SECONDS / _TRIES)
+    if fresh.lock is not None:
+        os.close(fresh.lock)
+
+
 async def _lock_kept(folder: Path) -> Profile:
     """A browser whose bridge was killed may be ending still, so it gets PROFILE_SECONDS."""
     import trio

@@ -69,7 +69,9 @@ class Lane:
 
     def _take_back(self, line: bytes) -> bool:
         match _read(line):
-            case {"method": "notifications/cancelled", "params": {"requestId": int() | str() as request_id}}:
+            case {"method": "notifications/cancelled", "params": {"requestId": int() | str() as request_id}} if _is_id(
+                request_id
+            ):
                 scope = self._calls.get(request_id)
             case _:
                 return False

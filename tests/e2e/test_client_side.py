@@ -10,8 +10,9 @@ import pytest
 import trio
 
 from bridge import limits
+from bridge.serve.built_ins import BUILT_INS
 from bridge.serve.stdio import INVALID_REQUEST
-from tests.e2e.client import COMMAND, open_raw
+from tests.e2e.client import COMMAND, open_agent, open_raw
 from tests.e2e.test_life import HANGING, start_with_page, wait_exit
 from tests.sites import Site, offering, tool
 
@@ -149,6 +150,22 @@ async def test_requests_and_the_end_of_stdin_in_one_write_are_all_answered(never
         answers = await client.rest()
         assert await wait_exit(client) == 0
     assert [answer["id"] for answer in answers] == [line["id"] for line in lines]
+
+
+async def test_agents_come_and_go_in_one_nursery(never: str):
+    listed: list[int] = []
+
+    async def come_and_go() -> None:
+        async with open_agent("--browser", never) as agent:
+            listed.append(len((await agent.list_tools()).tools))
+
+    async with trio.open_nursery() as nursery:
+        await come_and_go()
+        nursery.start_soon(come_and_go)
+        nursery.start_soon(come_and_go)
+        await come_and_go()
+
+    assert listed == [len(BUILT_INS)] * 4
 
 
 NOISE = """

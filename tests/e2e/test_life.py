@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from bridge.serve.built_ins import BUILT_INS
+from tests.browsers import run_chromium
 from tests.e2e.client import RawClient, open_raw
 from tests.sites import Site, offering, tool
 
@@ -123,6 +124,23 @@ async def test_closing_stdin_before_the_browser_is_up_ends_everything(tmp_path: 
     assert b"Traceback" not in client.errors
 
 
+async def test_closing_stdin_while_a_browser_is_looked_for_again_ends_everything(tmp_path: Path):
+    with run_chromium(profile=tmp_path) as theirs:
+        async with open_raw("--attach", theirs.websocket) as client:
+            await start_with_page(client)
+            theirs.process.kill()
+            while True:
+                answer = await client.result(await client.call("list_pages"))
+                if answer["isError"]:
+                    break
+            assert answer["structuredContent"]["code"] == "browser_gone"
+            await client.close_stdin()
+
+            assert await wait_exit(client) == 0
+            assert await client.rest() == []
+        assert b"Traceback" not in client.errors
+
+
 async def test_requests_that_were_read_get_their_answers_first(site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
         await start_with_page(client)
@@ -144,6 +162,20 @@ async def test_a_signal_ends_everything_with_exit_code_0(number: signal.Signals,
         assert await wait_exit(client) == 0
         with trio.fail_after(END_SECONDS):
             await wait_gone(browsers)
+    assert b"Traceback" not in client.errors
+
+
+async def test_a_signal_as_soon_as_the_first_word_is_answered_leaves_nothing(temporary: Path):
+    """The browser runs by then, and what is to own it is imported still."""
+    async with open_raw(env={"TMPDIR": str(temporary)}) as client:
+        await client.initialize()
+        browsers = children_of(client.process.pid)
+        client.process.terminate()
+
+        assert await wait_exit(client) == 0
+        with trio.fail_after(END_SECONDS):
+            await wait_gone(browsers)
+    assert os.listdir(temporary) == []
     assert b"Traceback" not in client.errors
 
 

@@ -163,6 +163,10 @@ async def test_what_a_client_took_back_is_not_answered(meta: dict[str, Any], mon
     async with open_wire() as wire:
         await wire.call(1, meta)
         await began.wait()
+        for nothing in (True, 1.0, None, 2, "x"):
+            await wire.say({"method": "notifications/cancelled", "params": {"requestId": nothing}})
+        await wait_all_tasks_blocked()
+        assert ends == []
         await wire.say({"method": "notifications/cancelled", "params": {"requestId": 1}})
         await wait_all_tasks_blocked()
         assert ends == ["cancelled"]

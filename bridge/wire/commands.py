@@ -288,8 +288,10 @@ def evaluate_in(
     return_by_value: bool = False,
     await_promise: bool = False,
     timeout_ms: float | None = None,
-) -> Generator[Json, Json, tuple[runtime.RemoteObject, runtime.ExceptionDetails | None]]:
+) -> Generator[Json, Json, tuple[runtime.RemoteObject, Json | None]]:
     """Runtime.evaluate bound to one realm: the check and the run are one step inside V8.
+
+    Returns what the script gave, or threw, and in that case details as Chromium gives them.
 
     A numeric `contextId` would run on whatever document has that number by now, even of another origin.
 
@@ -308,11 +310,12 @@ def evaluate_in(
     if timeout_ms is not None:
         params["timeout"] = timeout_ms
     result = yield {"method": "Runtime.evaluate", "params": params}
-    details = result.get("exceptionDetails")
-    return (
-        runtime.RemoteObject.from_json(result["result"]),
-        runtime.ExceptionDetails.from_json(details) if details is not None else None,
+    told: Json = result["result"]
+    # Of what was thrown nobody needs more than its class, and PyCDP's own reader needs much.
+    answer = runtime.RemoteObject(
+        type_=_text_if_any(told, "type"), class_name=_text_if_any(told, "className"), value=told.get("value")
     )
+    return answer, result.get("exceptionDetails")
 
 
 def get_version() -> Generator[Json, Json, str]:

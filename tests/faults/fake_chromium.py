@@ -32,6 +32,8 @@ class Frame:
     session: str = ""
     context: str = ""
     """`uniqueId` of its realm, "" once it has crashed."""
+    has_kit: bool = False
+    """Documents that were there before the bridge have none until it brings one."""
     round: int = 0
     asked: list[int] = field(default_factory=list[int])
     """Commands that wait in the kit, to be answered when the document ends."""
@@ -231,7 +233,7 @@ class FakeChromium:
         for waiting in frame.asked:
             self._refusal(waiting, frame.session, "Inspected target navigated or closed")
         frame.at, frame.asked, frame.round, frame.held = entry, [], 0, None
-        frame.context = f"-7.{next(self._numbers)}"
+        frame.context, frame.has_kit = f"-7.{next(self._numbers)}", True
         self._event("Runtime.executionContextsCleared", {}, frame)
         self._event("Page.frameNavigated", {"frame": _frame_params(frame), "type": "Navigation"}, frame)
         self._context_created(frame)
@@ -262,7 +264,11 @@ class FakeChromium:
         frame = self._known(command)
         if command["params"]["uniqueContextId"] != frame.context:
             return self._refuse("uniqueContextId not found")
-        match kit_words(command):
+        words = kit_words(command)
+        if words and not frame.has_kit and "\n" not in command["params"]["expression"]:
+            return _no_kit()
+        frame.has_kit |= bool(words)
+        match words:
             case ["discover", *_]:
                 frame.round += 1
                 return _value(_discovery(frame))
@@ -367,6 +373,28 @@ def _frame_params(frame: Frame) -> Json:
 
 def _value(value: object) -> Json:
     return {"result": {"type": "object", "value": value}}
+
+
+def _no_kit() -> Json:
+    words = "ReferenceError: k_1 is not defined"
+    thrown = {
+        "type": "object",
+        "subtype": "error",
+        "className": "ReferenceError",
+        "description": words,
+        "objectId": "7.1.1",
+    }
+    call = {"functionName": "", "scriptId": "9", "url": "", "lineNumber": 0, "columnNumber": 0}
+    details = {
+        "exceptionId": 1,
+        "text": "Uncaught",
+        "lineNumber": 0,
+        "columnNumber": 0,
+        "scriptId": "9",
+        "stackTrace": {"callFrames": [call]},
+        "exception": thrown,
+    }
+    return {"result": thrown, "exceptionDetails": details}
 
 
 def _completed(text: str) -> Json:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 
 import trio
 import trio_websocket
-from trio.testing import memory_stream_pair
+from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from bridge.wire.address import Address
 from bridge.wire.nursery import open_background
@@ -32,10 +32,11 @@ class DirectTransport(Transport):
         await trio.lowlevel.checkpoint()
         self._tell(self._chromium.answer(json.loads(message)))
 
-    def happen(self, what: str) -> None:
+    async def happen(self, what: str) -> None:
         """Have something happen to its first page: a method of `FakeChromium`. Nobody hears it over a lost link."""
         with suppress(trio.ClosedResourceError):
             self._tell(getattr(self._chromium, what)("T1"))
+        await wait_all_tasks_blocked()
 
     def _tell(self, messages: list[Json]) -> None:
         for message in messages:

@@ -75,3 +75,17 @@ def fields_of(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     for key, inner in items:
         yield (*path, key), inner
         yield from fields_of(inner, (*path, key))
+
+
+class Recorder:
+    """Notes which messages come, and which fields they have; of a list, those of its first item."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, dict[Path, Any]] = {}
+
+    def __call__(self, kind: str, message: Json) -> Sequence[Json]:
+        known = self.fields.setdefault(kind, {})
+        for path, value in fields_of(message):
+            if path[0] in ("params", "result") and not any(isinstance(step, int) and step > 0 for step in path):
+                known.setdefault(path, value)
+        return [message]

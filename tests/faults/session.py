@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 import trio
-from trio.testing import wait_all_tasks_blocked
 
 from bridge import limits
 from bridge.calls.agent import Agent
@@ -34,12 +33,13 @@ CODES: Final = {
 LONGEST_SECONDS: Final = 50.0
 """No request takes longer, whatever happens: a navigation's 30 s, and then what is said of a page that holds it up."""
 
-Happen = Callable[[str], None]
-"""Has the browser do something of its own accord to its first page: the name of a method of `FakeChromium`."""
+Happen = Callable[[str], Awaitable[None]]
+"""Has the browser do something of its own accord to its first page, a method of `FakeChromium`, and waits until the
+bridge knows."""
 
 
-async def use(agent: Agent, happen: Happen | None = None) -> list[Answer]:
-    """Use a fake Chromium's first page in every way that there is; each answer is checked to be one."""
+async def use(agent: Agent, happen: Happen | None = None, *, origin: str = ORIGIN) -> list[Answer]:
+    """Use a browser's first page, `/1`, in every way that there is; each answer is checked to be one."""
     answers: list[Answer] = []
 
     async def ask(coming: Awaitable[Answer]) -> Answer:
@@ -50,29 +50,27 @@ async def use(agent: Agent, happen: Happen | None = None) -> list[Answer]:
         return answer
 
     await ask(agent.list_pages())
-    page = await find_page(agent, f"{ORIGIN}/1")
+    page = await find_page(agent, f"{origin}/1")
     await ask(agent.list_page_tools(page, None, None))
     await ask(agent.call_page_tool(page, "say", {}))
     await ask(agent.call_page_tool(page, "pay", {}))
     await ask(agent.call_page_tool(page, "fail", {}))
     await ask(agent.call_page_tool(page, "ask", {}))
     await ask(agent.handle_dialog(page, True, None))
-    await ask(agent.navigate_page(page, f"{ORIGIN}/1#part", None))
-    await ask(agent.navigate_page(page, f"{ORIGIN}/next", None))
+    await ask(agent.navigate_page(page, f"{origin}/1#part", None))
+    await ask(agent.navigate_page(page, f"{origin}/next", None))
     await ask(agent.call_page_tool(page, "say", {}))
     for action in ("back", "forward", "reload"):
         await ask(agent.navigate_page(page, None, action))
     await ask(agent.call_page_tool(page, "hang", {}, timeout_seconds=1))
     if happen is not None:
-        happen("empty")
-        await wait_all_tasks_blocked()
+        await happen("empty")
         await ask(agent.call_page_tool(page, "say", {}))
-        happen("crash")
-        await wait_all_tasks_blocked()
+        await happen("crash")
         await ask(agent.call_page_tool(page, "say", {}))
         await ask(agent.navigate_page(page, None, "reload"))
         await ask(agent.call_page_tool(page, "say", {}))
-    opened = await ask(agent.open_page(f"{ORIGIN}/opened"))
+    opened = await ask(agent.open_page(f"{origin}/opened"))
     await ask(agent.list_page_tools(None, None, None))
     await ask(agent.close_page(page if opened.is_error else json.loads(opened.text)["page"]))
     await ask(agent.list_pages())
@@ -86,10 +84,10 @@ async def find_page(agent: Agent, url: str) -> str:
     return next((page["page"] for page in pages if page["url"] == url), "p99")
 
 
-async def check_well(agent: Agent) -> None:
-    """The second page lists its tools, and runs one."""
+async def check_well(agent: Agent, *, origin: str = ORIGIN) -> None:
+    """The second page, `/2`, lists its tools, and runs one."""
     with trio.fail_after(LONGEST_SECONDS):
-        page = await find_page(agent, f"{ORIGIN}/2")
+        page = await find_page(agent, f"{origin}/2")
         listed = await agent.list_page_tools(page, None, None)
         said = await agent.call_page_tool(page, "say", {})
     assert '"say"' in listed.text, listed.text

@@ -19,10 +19,10 @@ from bridge.calls.answers import Answer
 from bridge.wire.commands import _READERS
 from bridge.wire.router import Json
 from bridge.wire.transports import Transport
-from tests.faults.conftest import OpenBridge
+from tests.faults.bridges import open_bridge_over
 from tests.faults.fake_chromium import FakeChromium
 from tests.faults.fake_links import DirectTransport
-from tests.faults.messages import Path, Spoil, SpoiltTransport, fields_of
+from tests.faults.messages import Path, Recorder, Spoil, SpoiltTransport
 from tests.faults.session import check_well, codes, use
 
 GONE: Final = object()
@@ -69,7 +69,7 @@ NEEDED: Final[dict[str, set[str]]] = {
 """By kind of message: without these fields something can't be done with a page. The kit's are our own."""
 
 
-async def use_spoilt(open_bridge_over: OpenBridge, spoil: Spoil, chromium: FakeChromium | None = None) -> list[Answer]:
+async def use_spoilt(spoil: Spoil, chromium: FakeChromium | None = None) -> list[Answer]:
     """Use the first page of a fake Chromium; the second page is well afterwards, and the link was never lost."""
     transport = DirectTransport(chromium or FakeChromium())
     links = 0
@@ -86,20 +86,6 @@ async def use_spoilt(open_bridge_over: OpenBridge, spoil: Spoil, chromium: FakeC
         await check_well(agent)
     assert links == 1
     return answers
-
-
-class Recorder:
-    """Notes which messages come, and which fields they have; of a list, those of its first item."""
-
-    def __init__(self) -> None:
-        self.fields: dict[str, dict[Path, Any]] = {}
-
-    def __call__(self, kind: str, message: Json) -> Sequence[Json]:
-        known = self.fields.setdefault(kind, {})
-        for path, value in fields_of(message):
-            if path[0] in ("params", "result") and not any(isinstance(step, int) and step > 0 for step in path):
-                known.setdefault(path, value)
-        return [message]
 
 
 class SpoilField:
@@ -174,19 +160,17 @@ KINDS: Final = sorted(
 )
 
 
-async def test_every_message_that_is_read_comes_in_the_session(open_bridge_over: OpenBridge, autojump_clock: MockClock):
+async def test_every_message_that_is_read_comes_in_the_session(autojump_clock: MockClock):
     recorder = Recorder()
-    await use_spoilt(open_bridge_over, recorder)
+    await use_spoilt(recorder)
 
     assert {kind for kind in recorder.fields if kind in _READERS or "reply" in kind} == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_no_field_that_changes_ends_the_reader_and_few_are_needed_in(
-    open_bridge_over: OpenBridge, autojump_clock: MockClock, kind: str
-):
+async def test_no_field_that_changes_ends_the_reader_and_few_are_needed_in(autojump_clock: MockClock, kind: str):
     recorder = Recorder()
-    well = codes(await use_spoilt(open_bridge_over, recorder))
+    well = codes(await use_spoilt(recorder))
     needed = {above for path in NEEDED.get(kind, ()) for above in accumulate(path.split("."), "{}.{}".format)}
     found: set[str] = set()
 
@@ -194,7 +178,7 @@ async def test_no_field_that_changes_ends_the_reader_and_few_are_needed_in(
         name = ".".join(map(str, path))
         for odd in odd_values(value, number):
             chromium = FakeChromium()
-            answers = await use_spoilt(open_bridge_over, SpoilField(chromium, kind, path, odd), chromium)
+            answers = await use_spoilt(SpoilField(chromium, kind, path, odd), chromium)
             if codes(answers) != well:
                 assert name in needed, f"{name} is {odd!r}: {codes(answers)}"
                 found.add(name)

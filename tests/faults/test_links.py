@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.wire.transports import Transport
-from tests.faults.conftest import OpenBridge
+from tests.faults.bridges import open_bridge_over
 from tests.faults.fake_chromium import FakeChromium
 from tests.faults.fake_links import OpenLink, Wrap, open_fake_websocket, open_pipe
 from tests.faults.session import check_well, codes, use, wait_found_again
@@ -43,9 +43,7 @@ def unchanged(stream: trio.abc.Stream) -> trio.abc.Stream:
 
 
 @pytest.mark.parametrize("fault", SLOW)
-async def test_a_link_that_is_only_slow_loses_nothing(
-    open_bridge_over: OpenBridge, autojump_clock: MockClock, open_link: OpenLink, fault: str
-):
+async def test_a_link_that_is_only_slow_loses_nothing(autojump_clock: MockClock, open_link: OpenLink, fault: str):
     def wrap(stream: trio.abc.Stream) -> trio.abc.Stream:
         # What goes is three scripts of 100 KB and little else; what comes is read in each of the pieces.
         out = replace(SLOW[fault], slice_bytes=max(SLOW[fault].slice_bytes, 4096))
@@ -64,9 +62,9 @@ async def test_a_link_that_is_only_slow_loses_nothing(
 @pytest.mark.parametrize("direction", ["out", "back"])
 @pytest.mark.parametrize("end", ENDS)
 async def test_a_link_that_ends_anywhere_leaves_no_call_without_an_answer(
-    open_bridge_over: OpenBridge, autojump_clock: MockClock, open_link: OpenLink, end: str, direction: str
+    autojump_clock: MockClock, open_link: OpenLink, end: str, direction: str
 ):
-    whole = await carried_bytes(open_bridge_over, open_link, direction)
+    whole = await carried_bytes(open_link, direction)
     links = 30 if os.environ.get("TORTURE") else 4
 
     for place in Random(end + direction).sample(range(whole), links):
@@ -84,7 +82,7 @@ async def test_a_link_that_ends_anywhere_leaves_no_call_without_an_answer(
         assert not wraps
 
 
-async def carried_bytes(open_bridge_over: OpenBridge, open_link: OpenLink, direction: str) -> int:
+async def carried_bytes(open_link: OpenLink, direction: str) -> int:
     """How much a well session carries in that direction."""
     streams: list[FaultyStream] = []
 

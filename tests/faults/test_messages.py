@@ -14,7 +14,7 @@ from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.wire.router import Json
 from bridge.wire.transports import Transport
-from tests.faults.conftest import OpenBridge
+from tests.faults.bridges import open_bridge_over
 from tests.faults.fake_chromium import FakeChromium
 from tests.faults.fake_links import DirectTransport
 from tests.faults.messages import SpoiltTransport
@@ -69,7 +69,7 @@ class SpoilNth:
         return self._spoilt(message) if self.left == -1 else [message]
 
 
-async def use_over(open_bridge_over: OpenBridge, spoil: SpoilNth, *, well: bool = True, links: int = 1) -> list[Answer]:
+async def use_over(spoil: SpoilNth, *, well: bool = True, links: int = 1) -> list[Answer]:
     """Use a browser whose first link is spoilt; then its second page is well, over the last of so many links."""
     transports: list[DirectTransport] = []
 
@@ -89,45 +89,39 @@ async def use_over(open_bridge_over: OpenBridge, spoil: SpoilNth, *, well: bool 
 
 
 @pytest.mark.parametrize("what", HARMLESS)
-async def test_nothing_is_lost_where_a_reply(open_bridge_over: OpenBridge, autojump_clock: MockClock, what: str):
-    untouched = codes(await use_over(open_bridge_over, SpoilNth(-1, HARMLESS[what], of_pages=True)))
+async def test_nothing_is_lost_where_a_reply(autojump_clock: MockClock, what: str):
+    untouched = codes(await use_over(SpoilNth(-1, HARMLESS[what], of_pages=True)))
 
     for of_pages in (True, False):
         for number in range(0, 1000, STEP):
             spoil = SpoilNth(number, HARMLESS[what], of_pages=of_pages)
-            assert codes(await use_over(open_bridge_over, spoil)) == untouched
+            assert codes(await use_over(spoil)) == untouched
             if spoil.left >= 0:
                 break
 
 
 @pytest.mark.parametrize("what", LOST)
-async def test_no_more_than_one_page_is_lost_where_a_reply_of_it(
-    open_bridge_over: OpenBridge, autojump_clock: MockClock, what: str
-):
+async def test_no_more_than_one_page_is_lost_where_a_reply_of_it(autojump_clock: MockClock, what: str):
     for number in range(0, 1000, STEP):
         spoil = SpoilNth(number, LOST[what], of_pages=True)
-        await use_over(open_bridge_over, spoil)
+        await use_over(spoil)
         if spoil.left >= 0:
             break
 
 
 @pytest.mark.parametrize("what", LOST)
-async def test_every_request_has_its_answer_in_time_where_a_reply_of_the_browser(
-    open_bridge_over: OpenBridge, autojump_clock: MockClock, what: str
-):
+async def test_every_request_has_its_answer_in_time_where_a_reply_of_the_browser(autojump_clock: MockClock, what: str):
     for number in range(1000):
         spoil = SpoilNth(number, LOST[what], of_pages=False)
-        await use_over(open_bridge_over, spoil, well=False)
+        await use_over(spoil, well=False)
         if spoil.left >= 0:
             break
 
 
 @pytest.mark.parametrize("what", NO_CDP)
-async def test_the_browser_is_looked_for_again_after_a_message_that_is(
-    open_bridge_over: OpenBridge, autojump_clock: MockClock, what: str
-):
+async def test_the_browser_is_looked_for_again_after_a_message_that_is(autojump_clock: MockClock, what: str):
     for number in range(0, 50, STEP):
-        answers = await use_over(open_bridge_over, SpoilNth(number, NO_CDP[what], of_pages=True), links=2)
+        answers = await use_over(SpoilNth(number, NO_CDP[what], of_pages=True), links=2)
         assert "browser_gone" in codes(answers)
 
 
@@ -145,10 +139,8 @@ class Shuffled(FakeChromium):
         return said
 
 
-async def test_events_in_any_order_cost_no_more_than_their_page(
-    open_bridge_over: OpenBridge, autojump_clock: MockClock
-):
+async def test_events_in_any_order_cost_no_more_than_their_page(autojump_clock: MockClock):
     for seed in range(300 if os.environ.get("TORTURE") else 25):
         spoil = SpoilNth(-1, lambda message: [message], of_pages=True)
         spoil.chromium = Shuffled(seed)
-        await use_over(open_bridge_over, spoil)
+        await use_over(spoil)

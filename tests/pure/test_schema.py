@@ -126,6 +126,8 @@ def test_a_dialect_has_its_own_keywords():
     assert not fits(prefixes, {"a": [1]}, "2020-12")
     assert fits({"properties": {"a": {"minimum": 5, "exclusiveMinimum": True}}}, {"a": 6}, "Draft 4")
     assert not fits({"properties": {"a": {"minimum": 5, "exclusiveMinimum": True}}}, {"a": 5}, "Draft 4")
+    assert not fits({"properties": {"a": {"type": "integer"}}}, {"a": 1.0}, "Draft 4")
+    assert fits({"properties": {"a": {"type": "integer"}}}, {"a": 1.0}, "Draft 6")
 
 
 def test_two_dialects_in_one_document_are_refused():
@@ -145,6 +147,16 @@ def test_two_dialects_in_one_document_are_refused():
 )
 def test_a_schema_that_breaks_its_meta_schema_is_refused_with_the_place_and_the_reason(schema: object, reason: str):
     assert reason in refusal(schema)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_also_of_a_large_schema_it_is_told_where_it_is_wrong(dialect: str):
+    many: dict[str, Any] = {f"p{number}": {} for number in range(900)}
+    inner = {"properties": {**many, "z": {"type": "strng"}}}
+
+    reason = refusal({"$schema": DIALECTS[dialect], "properties": {"a": inner}})
+
+    assert "/properties/a/properties/z/type must be one of" in reason
 
 
 def test_formats_are_not_asserted():
@@ -430,7 +442,9 @@ def deep(levels: int) -> dict[str, Any]:
         ({"properties": {"a": {"allOf": [{"pattern": f"x{n}"} for n in range(90)]}}}, {"a": "y" * 250_000}),
         ({"properties": {"a": {"items": {"anyOf": [{"type": "null"}] * 9}}}}, {"a": [None] * 60_000}),
         ({"properties": {"a": {"items": {"dependencies": {str(n): [] for n in range(900)}}}}}, {"a": [{}] * 5_000}),
-        ({"properties": {"a": {"pattern": "[a-z]{1,1000}$"}}}, {"a": "y" * 250_000}),
+        ({"properties": {"a": {"pattern": "[a-z]{1,1000}$"}}}, {"a": "y" * 50_000}),
+        ({"properties": {"a": {"anyOf": [{"enum": ["a"]}] * 500}}}, {"a": "y" * 250_000}),
+        ({"properties": {"a": {"items": {"multipleOf": 1e-300}}}}, {"a": [1.25e300] * 1_000}),
         ({"properties": {"a": {"allOf": [{"uniqueItems": True}] * 500}}}, {"a": [[n] for n in range(20_000)]}),
     ],
 )

@@ -213,8 +213,7 @@ class _Reader:
 
     def _range(self, first: int | str, last: int | str) -> list[str]:
         if isinstance(first, int) and isinstance(last, int):
-            if first > last:
-                raise Inexpressible("a range out of order")
+            # google-re2 refuses one that is out of order, too.
             return [f"{_written(first)}-{_written(last)}"]
         # Without `u`, a `-` beside a class is only that.
         self._lenient = True
@@ -262,7 +261,7 @@ class _Reader:
     def _escaped(self, char: str, *, in_class: bool) -> int:
         if char == "0" and self._pattern[self._at : self._at + 1].isdecimal():
             raise Inexpressible("an octal number")
-        if char in _CONTROLS and (char != "b" or in_class):
+        if char in _CONTROLS:
             return _CONTROLS[char]
         if char in "123456789ck" or (char == "B" and in_class):
             raise Inexpressible("a back-reference, or nothing")

@@ -79,6 +79,22 @@ CHECKS: dict[str, tuple[dict[str, Any], Any]] = {
         {"$schema": DRAFT_2020, "anyOf": [{"properties": {"x": {"$ref": "#"}}}] * 3, "unevaluatedProperties": False},
         nested(60, lambda part: {"x": part}, {}),
     ),
+    "what nothing has looked at, behind references": (
+        {
+            "$schema": DRAFT_2020,
+            "$ref": "#/$defs/a0",
+            "$defs": {
+                f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n + 1}"}], "unevaluatedProperties": False} for n in range(12)
+            }
+            | {"a12": {}},
+        },
+        {},
+    ),
+    "lists in lists that are equal": (
+        a(allOf=[{"uniqueItems": True}] * 500),
+        {"a": [nested(50, lambda part: [part], [])] * 1_500},
+    ),
+    "no alternative for many": (a(items={"anyOf": [{"required": [f"r{n}"]} for n in range(60)]}), {"a": [{}] * 60_000}),
     "references that depend on the way": (WIDE, {"a": [{"a": [{"a": [{}] * 20}] * 20}] * 40}),
     "contained in contained": (a(items={"contains": {"contains": {"type": "null"}}}), {"a": [[[1] * 10] * 10] * 500}),
     "many faults": (a(additionalProperties={"type": "null"}), {"a": {str(n): 1 for n in range(20_000)}}),
@@ -89,7 +105,7 @@ CHECKS: dict[str, tuple[dict[str, Any], Any]] = {
 def test_a_check_ends_before_it_holds_others_up(name: str):
     schema, value = CHECKS[name]
     checked = check_schema(json.dumps(schema))
-    checked.check({})
+    calls_of(lambda: checked.check({}))
 
     assert calls_of(lambda: checked.check(value)) < AT_ONCE
 
@@ -128,12 +144,11 @@ def test_what_a_pattern_costs_grows_with_what_it_repeats():
 
 
 def test_patterns_that_are_too_large_together_are_not_checked_and_cost_little():
-    heavy = {f"{'a' * number}\\p{{L}}{{50}}": {} for number in range(1, 11)}
+    heavy = {f"{'a' * number}\\p{{L}}{{20}}": {} for number in range(10)}
 
     checked = check_schema(json.dumps({"patternProperties": heavy}))
 
-    assert len(checked.unchecked) == 10
-    assert check_schema(json.dumps({"patternProperties": {"\\p{L}{2}": {}}})).unchecked == ()
+    assert len(checked.unchecked) == 7
 
 
 class LongestStep(trio.abc.Instrument):

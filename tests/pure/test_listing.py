@@ -126,3 +126,16 @@ def test_a_site_with_dozens_of_tools_is_told_group_by_group_within_bounds():
     assert len(json.dumps(first)) < 25 * limits.TOOLS_PER_LISTING * 40
     assert [one["name"] for page in group["pages"] for one in page["groups"]] == ["g3"]
     assert sum(len(one["tools"]) for page in group["pages"] for one in page["groups"]) == 20
+
+
+def test_patterns_that_are_not_checked_are_named_and_many_counted():
+    def listed(number: int) -> object:
+        parts = {f"p{count}": {"pattern": "(?=x)"} for count in range(number)}
+        offered = Offer("p1", "http://a.test/", offer("look", schema=json.dumps({"properties": parts})), ())
+        return cut_listing([offered], None, None)["pages"][0]["groups"][0]["tools"][0].get("unchecked_patterns")
+
+    pointers = [f"/properties/p{number}/pattern" for number in range(limits.UNCHECKED_SHOWN)]
+
+    assert listed(0) is None
+    assert listed(limits.UNCHECKED_SHOWN) == pointers
+    assert listed(limits.UNCHECKED_SHOWN + 1) == [*pointers, "… (11 in all)"]

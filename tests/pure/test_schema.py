@@ -126,6 +126,8 @@ def test_a_dialect_has_its_own_keywords():
     assert not fits(prefixes, {"a": [1]}, "2020-12")
     assert fits({"properties": {"a": {"minimum": 5, "exclusiveMinimum": True}}}, {"a": 6}, "Draft 4")
     assert not fits({"properties": {"a": {"minimum": 5, "exclusiveMinimum": True}}}, {"a": 5}, "Draft 4")
+    assert not fits({"properties": {"a": {"type": "integer"}}}, {"a": 1.0}, "Draft 4")
+    assert fits({"properties": {"a": {"type": "integer"}}}, {"a": 1.0}, "Draft 6")
 
 
 def test_two_dialects_in_one_document_are_refused():
@@ -145,6 +147,16 @@ def test_two_dialects_in_one_document_are_refused():
 )
 def test_a_schema_that_breaks_its_meta_schema_is_refused_with_the_place_and_the_reason(schema: object, reason: str):
     assert reason in refusal(schema)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_also_of_a_large_schema_it_is_told_where_it_is_wrong(dialect: str):
+    many: dict[str, Any] = {f"p{number}": {} for number in range(900)}
+    inner = {"properties": {**many, "z": {"type": "strng"}}}
+
+    reason = refusal({"$schema": DIALECTS[dialect], "properties": {"a": inner}})
+
+    assert "/properties/a/properties/z/type must be one of" in reason
 
 
 def test_formats_are_not_asserted():
@@ -317,11 +329,14 @@ def test_data_is_not_taken_for_references():
 CANARY = """
 import json, sys
 from bridge.errors import SchemaUnusable
+from bridge.tools.export import export_schema
 from bridge.tools.schema import check_schema
 
 def attempt(schema, value):
     try:
-        check_schema(json.dumps(schema)).check(value)
+        checked = check_schema(json.dumps(schema))
+        checked.check(value)
+        export_schema(checked, "strict")
     except SchemaUnusable:
         pass
 
@@ -357,6 +372,10 @@ def test_no_schema_opens_a_file_or_a_socket(tmp_path: Path):
             f"file://{fifo}",
             f"file://{file}",
             str(file),
+            "http://169.254.169.254/latest",
+            "//127.0.0.1/share",
+            "\\\\127.0.0.1\\share",
+            'data:application/json,{"type":"string"}',
         ]
         ran = subprocess.run(
             [sys.executable, "-c", CANARY, json.dumps([list(DIALECTS.values()), urls])],
@@ -423,7 +442,9 @@ def deep(levels: int) -> dict[str, Any]:
         ({"properties": {"a": {"allOf": [{"pattern": f"x{n}"} for n in range(90)]}}}, {"a": "y" * 250_000}),
         ({"properties": {"a": {"items": {"anyOf": [{"type": "null"}] * 9}}}}, {"a": [None] * 60_000}),
         ({"properties": {"a": {"items": {"dependencies": {str(n): [] for n in range(900)}}}}}, {"a": [{}] * 5_000}),
-        ({"properties": {"a": {"pattern": "[a-z]{1,1000}$"}}}, {"a": "y" * 250_000}),
+        ({"properties": {"a": {"pattern": "[a-z]{1,1000}$"}}}, {"a": "y" * 50_000}),
+        ({"properties": {"a": {"anyOf": [{"enum": ["a"]}] * 500}}}, {"a": "y" * 250_000}),
+        ({"properties": {"a": {"items": {"multipleOf": 1e-300}}}}, {"a": [1.25e300] * 1_000}),
         ({"properties": {"a": {"allOf": [{"uniqueItems": True}] * 500}}}, {"a": [[n] for n in range(20_000)]}),
     ],
 )
@@ -492,6 +513,47 @@ def test_a_pattern_that_can_not_be_checked_is_named_and_lets_everything_pass():
     assert schema.unchecked == ("/patternProperties/~0(?!y)~1", "/properties/a/pattern", "/properties/b/pattern")
     assert schema.check({"a": "z", "b": "z", "~/": "text", "other": 1}) == []
     assert schema.check({"c": "z"})
+
+
+UNKNOWN = {"pattern": "^(?=x)"}
+LINKED = {"$ref": "#/definitions/unknown"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"not": UNKNOWN},
+        {"not": {"not": {"not": UNKNOWN}}},
+        {"not": {"allOf": [LINKED]}},
+        {"not": {"items": UNKNOWN}},
+        {"not": {"patternProperties": {"(?=x)": False}}},
+        {"oneOf": [UNKNOWN, {"type": ["string", "array", "object"]}]},
+        {"oneOf": [LINKED, LINKED]},
+        {"if": UNKNOWN, "then": False},
+        {"if": {"not": LINKED}, "then": False, "else": False},
+        {"propertyNames": {"not": UNKNOWN}, "items": {"not": UNKNOWN}},
+        {"contains": UNKNOWN, "maxContains": 0},
+        {"dependencies": {"x": {"not": UNKNOWN}}, "dependentSchemas": {"x": {"not": LINKED}}},
+        {"patternProperties": {"(?=x)": {"type": "null"}}, "unevaluatedProperties": False},
+    ],
+)
+@pytest.mark.parametrize("dialect", ["Draft 7", "2020-12"])
+def test_a_pattern_that_is_not_checked_never_refuses_a_value(part: dict[str, Any], dialect: str):
+    schema = {"properties": {"a": part}, "definitions": {"unknown": UNKNOWN}}
+
+    for value in ("x", "y", ["x"], [["y"]], {"x": 1}, {"y": {"x": 2}}):
+        assert fits(schema, {"a": value}, dialect), value
+
+
+def test_beside_a_pattern_that_is_not_checked_all_else_is_checked():
+    part = {
+        "oneOf": [{**UNKNOWN, "type": "string"}, {"type": "null"}],
+        "allOf": [{"maxLength": 2}],
+        "not": {"const": "z"},
+    }
+    schema = {"properties": {"a": part}}
+
+    assert [fits(schema, {"a": value}) for value in ("x", None, 1, "long", "z")] == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize(
@@ -627,6 +689,23 @@ def test_importing_the_module_does_not_import_jsonschema():
 
 def test_a_known_schema_is_not_checked_again():
     assert check_schema('{"title": "twice"}') is check_schema('{"title": "twice"}')
+
+
+@pytest.mark.parametrize(
+    ("number", "chars"),
+    [(limits.KNOWN_SCHEMAS, 40), (limits.KNOWN_SCHEMA_CHARS // (limits.SCHEMA_CHARS // 2), limits.SCHEMA_CHARS // 2)],
+)
+def test_of_known_schemas_those_are_kept_that_were_asked_for_last(number: int, chars: int):
+    texts = [f'{{"title": "{str(count) * chars}'[: chars - 2] + '"}' for count in range(1_000, 1_001 + number)]
+    first, second, *others = texts
+    kept, dropped = check_schema(first), check_schema(second)
+    for text in others[:-1]:
+        check_schema(text)
+    assert check_schema(first) is kept
+    check_schema(others[-1])
+
+    assert check_schema(first) is kept
+    assert check_schema(second) is not dropped
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,20 @@ RECONNECT_SECONDS: Final = 0.2
 RECONNECT_SECONDS_MAX: Final = 10.0
 """A browser that we attached to is looked for again after this, each time after twice as long, up to that."""
 BROWSER_WAIT_SECONDS: Final = 15.0
-"""How long a request waits for a browser before it says what is waited for."""
+"""How long a request waits for a browser that starts before it says so."""
+ATTACH_WAIT_SECONDS: Final = 5.0
+"""The same for one that runs already: what is waited for then is most likely a person."""
+CONNECTING_SECONDS: Final = 1.0
+"""How long an attempt to reach a browser again may take before it counts more than why the last one failed."""
 CONNECT_SECONDS: Final = 10.0
 HANDSHAKE_SECONDS: Final = 60.0
 """Longer, because a person may have to find and click Chrome's "Allow"."""
+PROMPT_SECONDS: Final = 600.0
+"""The same for a bridge that serves: to give up and try again would ask the person a second time."""
+KEEP_ALIVE_SECONDS: Final = 15.0
+"""How long a link may be silent before its system is asked whether the other one is there still, and how often."""
+KEEP_ALIVE_PROBES: Final = 3
+"""How many of these questions may stay without an answer. It is not the browser that answers them."""
 HTTP_BODY_BYTES: Final = 64 * 1024
 START_SECONDS: Final = 30.0
 CLOSE_SECONDS: Final = 1.0

@@ -74,7 +74,9 @@ class Browser:
 
 
 @asynccontextmanager
-async def open_browser(options: LaunchOptions | AttachOptions) -> AsyncGenerator[Browser]:
+async def open_browser(
+    options: LaunchOptions | AttachOptions, *, prompt_seconds: float = limits.HANDSHAKE_SECONDS
+) -> AsyncGenerator[Browser]:
     """Launch a browser, or attach to a running one, for the length of the block.
 
     A browser that we launched ends with the block; one that we attached to never does.
@@ -83,35 +85,37 @@ async def open_browser(options: LaunchOptions | AttachOptions) -> AsyncGenerator
         BrowserFailedToStart: with what to do about it.
     """
     match options:
+    Args:
+        prompt_seconds: how long a running one may take to let us in, for it may ask a person first.
+
         case LaunchOptions():
             async with _launch(options) as opened:
                 yield opened
         case AttachOptions():
             endpoint = await find_endpoint(options.where, options.headers)
             async with (
-                open_websocket(endpoint.url, endpoint.headers) as transport,
+                open_websocket(endpoint.url, endpoint.headers, handshake_seconds=prompt_seconds) as transport,
                 open_connection(transport) as connection,
             ):
-                yield Browser(connection, await _greet(connection), ours=False)
+                yield Browser(connection, await _greet(connection, prompt_seconds), ours=False)
 
 
 @asynccontextmanager
 async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
     async with open_process(options) as process, open_connection(process.transport) as connection:
         try:
-            product = await _greet(connection)
+            product = await _greet(connection, limits.START_SECONDS)
         except ConnectionLost as lost:
             raise await process.failure() from lost
         yield Browser(connection, product, ours=True)
 
 
-async def _greet(connection: Connection) -> str:
+async def _greet(connection: Connection, seconds: float) -> str:
     """The first exchange: proves that a browser listens. A debugging prompt may hold it for long."""
     try:
-        with trio.fail_after(limits.START_SECONDS):
+        with trio.fail_after(seconds):
             return await connection.run(get_version())
     except trio.TooSlowError as error:
         raise BrowserFailedToStart(
-            f"The browser did not answer within {limits.START_SECONDS:g} s. Try again; "
-            "`pagebridge doctor` says where it ends."
+            f"The browser did not answer within {seconds:g} s. Try again; `pagebridge doctor` says where it ends."
         ) from error

@@ -60,6 +60,10 @@ class Browser:
         self.connection.send_nowait(runtime.run_if_waiting_for_debugger(), view.session_id)
         self.connection.send_nowait(target.detach_from_target(session_id=target.SessionID(view.session_id)))
 
+    def attach_nowait(self, target_id: str) -> None:
+        """Attach to a page that was let go before; it is told of as any other, if it is there still."""
+        self.connection.send_nowait(target.attach_to_target(target.TargetID(target_id), flatten=True))
+
     async def create_target(self) -> str:
         """Open an empty tab, behind the others where a person may be using them; return its target id."""
         return await self.connection.run(target.create_target("about:blank", background=not self.ours))
@@ -81,13 +85,13 @@ async def open_browser(
 
     A browser that we launched ends with the block; one that we attached to never does.
 
+    Args:
+        prompt_seconds: how long a running one may take to let us in, for it may ask a person first.
+
     Raises:
         BrowserFailedToStart: with what to do about it.
     """
     match options:
-    Args:
-        prompt_seconds: how long a running one may take to let us in, for it may ask a person first.
-
         case LaunchOptions():
             async with _launch(options) as opened:
                 yield opened

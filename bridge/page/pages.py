@@ -9,7 +9,7 @@ import trio
 
 from bridge import limits
 from bridge.browser.browser import Browser
-from bridge.browser.targets import Attached, Change, Changed, Detached, TargetView
+from bridge.browser.targets import Attached, Change, Changed, Detached, TargetView, Unwanted, Wanted
 from bridge.errors import BridgeError, CommandFailed, PageGone, PageNotFound
 from bridge.page.lifecycle import Stage
 from bridge.page.session import Page
@@ -126,9 +126,6 @@ class Pages:
                 self._detach(view)
 
     def _attach(self, view: TargetView) -> None:
-        if view.is_left_alone:
-            self._browser.leave_alone(view)
-            return
         handle = PageHandle(f"p{next(self._numbers)}")
         session = Session(self._browser.connection, view.session_id)
         page = Page(handle, session, view, self._observer, self._settings, ours=self._browser.ours)
@@ -140,6 +137,11 @@ class Pages:
     def _detach(self, view: TargetView) -> None:
         for page in self:
             if page.target_id == view.target_id:
+            case Unwanted(view):
+                self._detach(view)
+                self._browser.leave_alone(view)
+            case Wanted(target_id):
+                self._browser.attach_nowait(target_id)
                 del self._by_handle[page.handle]
                 page.closed()
                 self._browser.connection.end_session(

@@ -191,11 +191,11 @@ class Bridge:
         held.remove(running)
         return running
 
-    async def abort_runs(self) -> None:
-        """Tell every tool that runs still that the bridge ends, and give them `limits.GRACE_SECONDS`."""
+    async def take_leave(self) -> None:
+        """Tell the pages that the bridge ends, as `Page.take_leave` does."""
         async with trio.open_nursery() as nursery:
             for page in self._pages or ():
-                nursery.start_soon(page.abort_runs)
+                nursery.start_soon(page.take_leave)
 
     async def wait_settled(self) -> None:
         """Give pages that are between two documents `limits.NOTICE_PAGE_SECONDS` to say what the next one offers."""
@@ -246,4 +246,4 @@ async def open_bridge(
                 yield bridge
             finally:
                 with trio.CancelScope(shield=True):
-                    await bridge.abort_runs()
+                    await bridge.take_leave()

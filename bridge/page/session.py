@@ -165,6 +165,7 @@ class Page(PageState):
             grace_seconds: how long answers that are still to come are waited for.
 
         Raises:
+        document.has_offered |= bool(discovery.answer["groups"])
             PageGone: closed or crashed.
             PageUnresponsive: its main thread did not answer, or its listener does not end.
             CommandFailed: Chromium refused; `why_no_tools` tells which pages are not to be asked.
@@ -208,8 +209,9 @@ class Page(PageState):
             for document in frames:
                 nursery.start_soon(ask, document)
 
-    async def abort_runs(self) -> None:
-        """Tell the tools that run still that the bridge ends, and give them `limits.GRACE_SECONDS`."""
+    async def take_leave(self) -> None:
+        """Tell the tools that run still that the bridge ends, and take out of documents that stay what a script of
+        theirs could see of us. Each has `limits.GRACE_SECONDS` for that."""
         async with trio.open_nursery() as nursery:
             for document in self._documents.values():
                 for run in document.runs:
@@ -229,6 +231,15 @@ class Page(PageState):
         Raises:
             NoDialog: none is open.
             PageGone: closed or crashed meanwhile.
+                if document.has_offered and not self._ours:
+                    nursery.start_soon(self._leave_document, document)
+
+    async def _leave_document(self, document: Document) -> None:
+        with trio.move_on_after(limits.GRACE_SECONDS):
+            try:
+                await document.ask("leave")
+            except (DocumentEnded, BridgeError) as error:
+                logger.debug("page %s was left as it was: %r", self.handle, error)
         """
         dialog = self.dialog
         if dialog is None:

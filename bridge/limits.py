@@ -43,8 +43,14 @@ SMALL_SHM_BYTES: Final = 64 * 1024 * 1024
 """Docker's default. A Chromium that fills /dev/shm crashes its pages."""
 
 # page
-ATTACH_SECONDS: Final = 2.0
-"""How long the pages that a browser has already may take to attach; one that hangs does not hold up the others."""
+SET_UPS: Final = 8
+"""Pages of those that a browser has already that are set up at once; one that an agent asks for is besides."""
+SET_UP_SECONDS: Final = 1.0
+"""How long one of them may take before the next has its place, and before it is said not to answer."""
+PAGES_ASKED: Final = 8
+"""Pages that one listing of tools asks at once."""
+LIST_SECONDS: Final = 2.0
+"""How long a list of pages waits for the browser, and for pages that are still to be set up."""
 DISCOVERY_SECONDS: Final = 1.0
 """How long a listing waits for answers that a page has promised, or gave the last time."""
 LISTENER_SECONDS: Final = 1.0

@@ -60,12 +60,17 @@ class Agent:
         """Every open page, with what is known of its tools."""
 
         async def operation(pages: Pages, _: Attempt) -> Answer:
-            await pages.refresh()
-            with trio.move_on_after(limits.ASKED_SECONDS):
-                for page in pages:
-                    with suppress(PageGone):
-                        await page.wait_asked()
-            return answer_json({"pages": [self._describe(page) for page in pages]})
+            problems = [f"The browser did not answer within {limits.LIST_SECONDS:g} s: this is what was known before."]
+            with trio.move_on_after(limits.LIST_SECONDS):
+                await pages.refresh()
+                problems.clear()
+                await pages.wait_set_up()
+                with trio.move_on_after(limits.ASKED_SECONDS):
+                    for page in pages:
+                        with suppress(PageGone):
+                            await page.wait_asked()
+            listed = [self._describe(page) for page in pages]
+            return answer_json({"pages": listed, **({"problems": problems} if problems else {})})
 
         return await self._answer(limits.CALL_SECONDS, "list_pages", operation)
 

@@ -19,6 +19,7 @@ from bridge.calls.progress import Send, open_progress
 from bridge.errors import (
     ArgumentsInvalid,
     BridgeError,
+    BrowserGone,
     CallRejected,
     DialogOpen,
     PageGone,
@@ -117,8 +118,7 @@ class Agent:
         """The tools of one page, or of every page, asked for now, with their schemas."""
 
         async def operation(pages: Pages, _: Attempt) -> Answer:
-            asked = [pages.find(page)] if page is not None else list(pages)
-            offers = [await self._offer(one, alone=page is not None) for one in asked]
+            offers = [await self._offer(pages.find(page))] if page is not None else await self._offers(list(pages))
             return answer_json(await self._list(offers, group, cursor))
 
         return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation)
@@ -274,14 +274,31 @@ class Agent:
             **({"dialogs": dialogs} if dialogs else {}),
         }
 
-    async def _offer(self, page: Page, *, alone: bool) -> Offer:
-        """Ask one page anew, and remember that the agent was told. One bad page among many costs only itself."""
-        try:
-            tools = await present_tools(self._bridge, page, fresh=True)
-        except (DialogOpen, PageGone, PageUnresponsive) as error:
-            if alone:
-                raise
-            return Offer(page.handle, page.url, None, (str(error),))
+    async def _offers(self, pages: list[Page]) -> list[Offer]:
+        """Ask several pages anew, some at once. A bad one costs only itself, and holds up no other."""
+        offers: dict[Page, Offer] = {}
+        limiter = trio.CapacityLimiter(limits.PAGES_ASKED)
+        gone: list[BrowserGone] = []
+
+        async def ask(page: Page) -> None:
+            async with limiter:
+                try:
+                    offers[page] = await self._offer(page)
+                except BrowserGone as error:
+                    gone.append(error)
+                except BridgeError as error:
+                    offers[page] = Offer(page.handle, page.url, None, (str(error),))
+
+        async with trio.open_nursery() as nursery:
+            for page in pages:
+                nursery.start_soon(ask, page)
+        if gone:
+            raise gone[0]
+        return [offers[page] for page in pages]
+
+    async def _offer(self, page: Page) -> Offer:
+        """Ask one page anew, and remember that the agent was told."""
+        tools = await present_tools(self._bridge, page, fresh=True)
         self._shown[page.handle] = tools
         notes = ()
         if self.direct is not None:
@@ -294,7 +311,7 @@ class Agent:
         if error.code not in ("tool_stale", "origin_changed", "tool_not_found"):
             return answer_error(error)
         try:
-            offer = await self._offer(page, alone=True)
+            offer = await self._offer(page)
         except BridgeError:
             # The page went away meanwhile; the rejection stands without a listing.
             return answer_error(error)

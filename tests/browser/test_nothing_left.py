@@ -223,3 +223,13 @@ async def test_a_dialog_of_one_bridges_call_is_not_answered_by_the_other(chromiu
             assert facts(beside) == ("dialog_open", "rejected", False)
             assert (await first.handle_dialog(handle, False, None)).text == "false"
         await other.run("Target.closeTarget", targetId=target_id)
+
+
+async def test_a_helper_of_the_pages_own_stays(chromium: str, other: OtherClient, site: Site):
+    url = site.page("/own", "<script>window.__dtmcp = 'mine'</script>" + offering(PING))
+    with trio.fail_after(30):
+        target_id = await other.open_loaded(url)
+        async with ended_bridge(chromium, url):
+            pass
+        assert await other.run_script(target_id, "window.__dtmcp") == "mine"
+        await other.run("Target.closeTarget", targetId=target_id)

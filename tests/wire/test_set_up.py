@@ -19,6 +19,8 @@ from bridge.wire.router import Json
 from tests.wire.conftest import Call, FakePeer, Link
 
 LAST = "Runtime.runIfWaitingForDebugger"
+SITE = "site"
+"""The one tab that shows a site, and so may have tools."""
 
 
 class FakeBrowser:
@@ -70,7 +72,8 @@ class FakeBrowser:
 
 
 def attached(tab: str, *, waiting: bool) -> Json:
-    info = {"targetId": f"T{tab}", "type": "page", "title": tab, "url": "about:blank", "attached": True}
+    url = "http://a.test/" if tab == SITE else "about:blank"
+    info = {"targetId": f"T{tab}", "type": "page", "title": tab, "url": url, "attached": True}
     params = {"sessionId": tab, "targetInfo": {**info, "canAccessOpener": False}, "waitingForDebugger": waiting}
     return {"method": "Target.attachedToTarget", "params": params}
 
@@ -104,6 +107,16 @@ async def test_pages_are_set_up_a_few_at_once_and_the_next_begins_where_one_has_
 
         assert browser.begun == set(TABS[: limits.SET_UPS + 2])
         assert [page.state for page in pages][:4] == ["ready", "attaching", "attaching", "ready"]
+
+
+async def test_a_page_that_may_have_tools_goes_before_those_that_have_none(peer: FakePeer):
+    async with open_tabs(peer, [*TABS, SITE]) as (_, browser, _):
+        assert SITE not in browser.begun
+
+        await browser.answer(TABS[0])
+        await wait_all_tasks_blocked()
+
+        assert browser.begun == {*TABS[: limits.SET_UPS], SITE}
 
 
 async def test_pages_that_do_not_answer_give_their_places_up_and_are_marked_until_they_do(

@@ -19,7 +19,11 @@ Person = Callable[[trio.SocketStream], Awaitable[None]]
 
 
 class Door:
-    """Stands before a browser. Who comes waits until `ring` of them have been asked for by a person's answer."""
+    """Stands before a browser. Who comes waits until a person has an answer.
+
+    Attributes:
+        came: how many have come.
+    """
 
     def __init__(self, chromium: str) -> None:
         self._port, _, self._path = chromium.removeprefix("ws://127.0.0.1:").partition("/")

@@ -101,25 +101,26 @@ async def open_browser(
                 open_websocket(endpoint.url, endpoint.headers, handshake_seconds=prompt_seconds) as transport,
                 open_connection(transport) as connection,
             ):
-                yield Browser(connection, await _greet(connection, prompt_seconds), ours=False)
+                yield Browser(connection, await _greet(connection), ours=False)
 
 
 @asynccontextmanager
 async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
     async with open_process(options) as process, open_connection(process.transport) as connection:
         try:
-            product = await _greet(connection, limits.START_SECONDS)
+            product = await _greet(connection)
         except ConnectionLost as lost:
             raise await process.failure() from lost
         yield Browser(connection, product, ours=True)
 
 
-async def _greet(connection: Connection, seconds: float) -> str:
-    """The first exchange: proves that a browser listens. A debugging prompt may hold it for long."""
+async def _greet(connection: Connection) -> str:
+    """The first exchange: proves that a browser listens."""
     try:
-        with trio.fail_after(seconds):
+        with trio.fail_after(limits.START_SECONDS):
             return await connection.run(get_version())
     except trio.TooSlowError as error:
         raise BrowserFailedToStart(
-            f"The browser did not answer within {seconds:g} s. Try again; `pagebridge doctor` says where it ends."
+            f"The browser did not answer within {limits.START_SECONDS:g} s. Try again; "
+            "`pagebridge doctor` says where it ends."
         ) from error

@@ -165,7 +165,7 @@ class Page(PageState):
         await self._tell(document, discovery)
 
     async def _tell(self, document: Document, discovery: Discovery) -> None:
-        document.has_offered |= bool(discovery.answer["groups"])
+        document.has_offered |= bool(discovery.answer.get("groups"))
         number = document.count_answer()
         await self._observer.prepare(discovery)
         if self._documents.get(document.realm.frame) is document and document.tell_answer(number):

@@ -174,7 +174,9 @@ async def open_websocket(
     address = Address.parse(url)
     async with (
         open_stream(address) as stream,
-        websocket_over(stream, address, headers, message_bytes=message_bytes) as transport,
+        websocket_over(
+            stream, address, headers, message_bytes=message_bytes, handshake_seconds=handshake_seconds
+        ) as transport,
     ):
         yield transport
 
@@ -186,11 +188,12 @@ async def websocket_over(
     headers: Sequence[tuple[str, str]] = (),
     *,
     message_bytes: int = CDP_MESSAGE_BYTES,
+    handshake_seconds: float = HANDSHAKE_SECONDS,
 ) -> AsyncGenerator[WebSocketTransport]:
     """As `open_websocket`, over a stream to that address; who opened the stream closes it.
 
     Raises:
-        BrowserFailedToStart: it refused.
+        BrowserFailedToStart, BrowserRefused: as there.
     """
     async with open_background() as nursery:
         handshake = _Handshake(stream)

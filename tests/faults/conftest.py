@@ -23,7 +23,8 @@ def open_bridge_over(monkeypatch: pytest.MonkeyPatch) -> OpenBridge:
     @asynccontextmanager
     async def open_over(open_transport: OpenTransport) -> AsyncGenerator[Bridge]:
         @asynccontextmanager
-        async def open_browser(_: AttachOptions) -> AsyncGenerator[Browser]:
+        async def open_browser(_: AttachOptions, *, prompt_seconds: float) -> AsyncGenerator[Browser]:
+            assert prompt_seconds > 0
             async with open_transport() as transport, open_connection(transport) as connection:
                 yield Browser(connection, await _greet(connection), ours=False)
 

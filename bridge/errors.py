@@ -70,10 +70,21 @@ class BrowserFailedToStart(BrowserGone):
         self.stderr_tail = stderr_tail
 
 
+class BrowserRefused(BrowserFailedToStart):
+    """A running one was reached, and did not let us in: to ask again may be to ask a person again."""
+
+
 class BrowserStarting(BridgeError):
-    """The browser is not up yet, and the time of this call is over."""
+    """The browser is not up yet, and the time of this call is over.
+
+    Args:
+        waited_for: what has to happen first, as a sentence.
+    """
 
     code = "browser_starting"
+
+    def __init__(self, seconds: float, waited_for: str) -> None:
+        super().__init__(f"The browser was not up within {seconds:g} s. {waited_for} Try again in a moment.")
 
 
 class CommandFailed(BridgeError):

@@ -16,10 +16,20 @@ RECONNECT_SECONDS: Final = 0.2
 RECONNECT_SECONDS_MAX: Final = 10.0
 """A browser that we attached to is looked for again after this, each time after twice as long, up to that."""
 BROWSER_WAIT_SECONDS: Final = 15.0
-"""How long a request waits for a browser before it says what is waited for."""
+"""How long a request waits for a browser that starts before it says so."""
+ATTACH_WAIT_SECONDS: Final = 5.0
+"""The same for one that runs already: what is waited for then is most likely a person."""
+CONNECTING_SECONDS: Final = 1.0
+"""How long an attempt to reach a browser again may take before it counts more than why the last one failed."""
 CONNECT_SECONDS: Final = 10.0
 HANDSHAKE_SECONDS: Final = 60.0
 """Longer, because a person may have to find and click Chrome's "Allow"."""
+PROMPT_SECONDS: Final = 600.0
+"""The same for a bridge that serves: to give up and try again would ask the person a second time."""
+KEEP_ALIVE_SECONDS: Final = 15.0
+"""How long a link may be silent before its system is asked whether the other one is there still, and how often."""
+KEEP_ALIVE_PROBES: Final = 3
+"""How many of these questions may stay without an answer. It is not the browser that answers them."""
 HTTP_BODY_BYTES: Final = 64 * 1024
 START_SECONDS: Final = 30.0
 CLOSE_SECONDS: Final = 1.0
@@ -33,8 +43,14 @@ SMALL_SHM_BYTES: Final = 64 * 1024 * 1024
 """Docker's default. A Chromium that fills /dev/shm crashes its pages."""
 
 # page
-ATTACH_SECONDS: Final = 2.0
-"""How long the pages that a browser has already may take to attach; one that hangs does not hold up the others."""
+SET_UPS: Final = 8
+"""Pages of those that a browser has already that are set up at once; one that an agent asks for is besides."""
+SET_UP_SECONDS: Final = 1.0
+"""How long one of them may take before the next has its place, and before it is said not to answer."""
+PAGES_ASKED: Final = 8
+"""Pages that one listing of tools asks at once."""
+LIST_SECONDS: Final = 2.0
+"""How long a list of pages waits for the browser, and for pages that are still to be set up."""
 DISCOVERY_SECONDS: Final = 1.0
 """How long a listing waits for answers that a page has promised, or gave the last time."""
 LISTENER_SECONDS: Final = 1.0

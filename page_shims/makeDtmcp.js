@@ -5,7 +5,8 @@
  * Page code may do with it what it likes: the bridge puts groups into it, and reads nothing from it.
  * Runs: main world. Adds one global, which no loop over the window's properties meets.
  * @param {Natives} natives
- * @returns {() => (group: ToolGroup) => void} begin an empty list, and get what adds a group to it
+ * @returns {{__proto__: null, begin: () => (group: ToolGroup) => void, leave: () => void}} `begin` an empty list, and
+ *   get what adds a group to it; `leave` nothing behind
  */
 function makeDtmcp(natives) {
   let defined = false;
@@ -23,15 +24,23 @@ function makeDtmcp(natives) {
       throw new natives.Error(`This page offers no tool ${natives.stringify(name)}`);
     },
   };
-  return () => {
-    /** @type {ToolGroup[]} */
-    const groups = [];
-    natives.defineProperty(helper, 'toolGroups', { __proto__: null, value: groups });
-    return (group) => {
-      appendTo(natives, groups, group);
-      if (defined || '__dtmcp' in natives.window) return;
-      const how = { __proto__: null, value: helper, writable: true, enumerable: false, configurable: true };
-      defined = natives.defineProperty(natives.window, '__dtmcp', how);
-    };
+  return {
+    __proto__: null,
+    begin: () => {
+      /** @type {ToolGroup[]} */
+      const groups = [];
+      natives.defineProperty(helper, 'toolGroups', { __proto__: null, value: groups });
+      return (group) => {
+        appendTo(natives, groups, group);
+        if (defined || '__dtmcp' in natives.window) return;
+        const how = { __proto__: null, value: helper, writable: true, enumerable: false, configurable: true };
+        defined = natives.defineProperty(natives.window, '__dtmcp', how);
+      };
+    },
+    leave: () => {
+      if (natives.propertyOf(natives.window, '__dtmcp')?.value === helper) {
+        natives.deleteProperty(natives.window, '__dtmcp');
+      }
+    },
   };
 }

@@ -9,7 +9,7 @@
  */
 function makeKit(natives, early) {
   const news = makeNews(natives);
-  const beginDtmcp = makeDtmcp(natives);
+  const dtmcp = makeDtmcp(natives);
   const runs = makeRuns(natives);
   /** @type {Round | null} */
   let round = null;
@@ -30,7 +30,7 @@ function makeKit(natives, early) {
         if (!runsListeners(natives)) return waitForTimers(natives);
         bounds = words[3];
         const hoped = hopeFor(natives, round, listening(), words[1].patience);
-        round = openRound(natives, words[1], (round === null ? 0 : round.number) + 1, hoped, news, beginDtmcp());
+        round = openRound(natives, words[1], (round === null ? 0 : round.number) + 1, hoped, news, dtmcp.begin());
         const source = findModelContext(natives);
         if (source !== null) {
           watchTools(source);
@@ -58,6 +58,8 @@ function makeKit(natives, early) {
         return runs.abort(words[1], words[2], words[3]);
       case 'drop':
         return runs.drop(words[1]);
+      case 'leave':
+        return dtmcp.leave();
       case 'progress':
         return runs.progress(words[1]);
       default:

@@ -11,6 +11,7 @@ function saveNatives() {
     window: globalThis,
     apply: Reflect.apply,
     defineProperty: Reflect.defineProperty,
+    deleteProperty: Reflect.deleteProperty,
     prototypeOf: Reflect.getPrototypeOf,
     ownKeys: Object.keys,
     propertyOf: Reflect.getOwnPropertyDescriptor,

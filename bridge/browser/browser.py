@@ -60,6 +60,10 @@ class Browser:
         self.connection.send_nowait(runtime.run_if_waiting_for_debugger(), view.session_id)
         self.connection.send_nowait(target.detach_from_target(session_id=target.SessionID(view.session_id)))
 
+    def attach_nowait(self, target_id: str) -> None:
+        """Attach to a page that was let go before; it is told of as any other, if it is there still."""
+        self.connection.send_nowait(target.attach_to_target(target.TargetID(target_id), flatten=True))
+
     async def create_target(self) -> str:
         """Open an empty tab, behind the others where a person may be using them; return its target id."""
         return await self.connection.run(target.create_target("about:blank", background=not self.ours))
@@ -74,10 +78,15 @@ class Browser:
 
 
 @asynccontextmanager
-async def open_browser(options: LaunchOptions | AttachOptions) -> AsyncGenerator[Browser]:
+async def open_browser(
+    options: LaunchOptions | AttachOptions, *, prompt_seconds: float = limits.HANDSHAKE_SECONDS
+) -> AsyncGenerator[Browser]:
     """Launch a browser, or attach to a running one, for the length of the block.
 
     A browser that we launched ends with the block; one that we attached to never does.
+
+    Args:
+        prompt_seconds: how long a running one may take to let us in, for it may ask a person first.
 
     Raises:
         BrowserFailedToStart: with what to do about it.
@@ -89,7 +98,7 @@ async def open_browser(options: LaunchOptions | AttachOptions) -> AsyncGenerator
         case AttachOptions():
             endpoint = await find_endpoint(options.where, options.headers)
             async with (
-                open_websocket(endpoint.url, endpoint.headers) as transport,
+                open_websocket(endpoint.url, endpoint.headers, handshake_seconds=prompt_seconds) as transport,
                 open_connection(transport) as connection,
             ):
                 yield Browser(connection, await _greet(connection), ours=False)
@@ -106,7 +115,7 @@ async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
 
 
 async def _greet(connection: Connection) -> str:
-    """The first exchange: proves that a browser listens. A debugging prompt may hold it for long."""
+    """The first exchange: proves that a browser listens."""
     try:
         with trio.fail_after(limits.START_SECONDS):
             return await connection.run(get_version())

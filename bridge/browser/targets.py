@@ -24,10 +24,6 @@ class TargetView:
     waiting: bool
     """It is paused before its first script until Runtime.runIfWaitingForDebugger."""
 
-    @property
-    def is_left_alone(self) -> bool:
-        return self.url.startswith(LEFT_ALONE)
-
 
 @dataclass(frozen=True, slots=True)
 class Attached:
@@ -44,7 +40,21 @@ class Detached:
     view: TargetView
 
 
-Change = Attached | Changed | Detached
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """It shows something that is not for us, and is to be let go."""
+
+    view: TargetView
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """It was let go, and shows something else now."""
+
+    target_id: str
+
+
+Change = Attached | Changed | Detached | Unwanted | Wanted
 
 
 class TargetTable:
@@ -52,6 +62,8 @@ class TargetTable:
 
     def __init__(self) -> None:
         self._by_session: dict[SessionId, TargetView] = {}
+        self._left: set[str] = set()
+        """Ids of the pages that were let go."""
 
     def find(self, target_id: str) -> TargetView | None:
         return next((view for view in self._by_session.values() if view.target_id == target_id), None)
@@ -63,6 +75,8 @@ class TargetTable:
                 info = event.target_info
                 session_id = SessionId(event.session_id)
                 view = TargetView(info.target_id, session_id, info.url, info.title, event.waiting_for_debugger)
+                if info.url.startswith(LEFT_ALONE):
+                    return self._leave(view)
                 self._by_session[session_id] = view
                 return Attached(view)
             case target.TargetInfoChanged():
@@ -70,14 +84,30 @@ class TargetTable:
             case target.DetachedFromTarget():
                 view = self._by_session.pop(SessionId(event.session_id), None)
                 return None if view is None else Detached(view)
+            case target.TargetDestroyed():
+                self._left.discard(event.target_id)
+                return None
             case _:
                 return None
 
     def refresh(self, info: target.TargetInfo) -> Change | None:
         """Take over what the browser says of one target."""
         old = self.find(info.target_id)
-        if old is None or (old.url, old.title) == (info.url, info.title):
+        is_left_alone = info.url.startswith(LEFT_ALONE)
+        if old is None:
+            if is_left_alone or info.target_id not in self._left:
+                return None
+            self._left.discard(info.target_id)
+            return Wanted(info.target_id)
+        if is_left_alone:
+            del self._by_session[old.session_id]
+            return self._leave(old)
+        if (old.url, old.title) == (info.url, info.title):
             return None
         view = replace(old, url=info.url, title=info.title)
         self._by_session[old.session_id] = view
         return Changed(view)
+
+    def _leave(self, view: TargetView) -> Change:
+        self._left.add(view.target_id)
+        return Unwanted(view)

@@ -19,6 +19,7 @@ from bridge.calls.progress import Send, open_progress
 from bridge.errors import (
     ArgumentsInvalid,
     BridgeError,
+    BrowserGone,
     CallRejected,
     DialogOpen,
     PageGone,
@@ -60,12 +61,17 @@ class Agent:
         """Every open page, with what is known of its tools."""
 
         async def operation(pages: Pages, _: Attempt) -> Answer:
-            await pages.refresh()
-            with trio.move_on_after(limits.ASKED_SECONDS):
-                for page in pages:
-                    with suppress(PageGone):
-                        await page.wait_asked()
-            return answer_json({"pages": [self._describe(page) for page in pages]})
+            problems = [f"The browser did not answer within {limits.LIST_SECONDS:g} s: this is what was known before."]
+            with trio.move_on_after(limits.LIST_SECONDS):
+                await pages.refresh()
+                problems.clear()
+                await pages.wait_set_up()
+                with trio.move_on_after(limits.ASKED_SECONDS):
+                    for page in pages:
+                        with suppress(PageGone):
+                            await page.wait_asked()
+            listed = [self._describe(page) for page in pages]
+            return answer_json({"pages": listed, **({"problems": problems} if problems else {})})
 
         return await self._answer(limits.CALL_SECONDS, "list_pages", operation)
 
@@ -112,8 +118,7 @@ class Agent:
         """The tools of one page, or of every page, asked for now, with their schemas."""
 
         async def operation(pages: Pages, _: Attempt) -> Answer:
-            asked = [pages.find(page)] if page is not None else list(pages)
-            offers = [await self._offer(one, alone=page is not None) for one in asked]
+            offers = [await self._offer(pages.find(page))] if page is not None else await self._offers(list(pages))
             return answer_json(await self._list(offers, group, cursor))
 
         return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation)
@@ -269,14 +274,31 @@ class Agent:
             **({"dialogs": dialogs} if dialogs else {}),
         }
 
-    async def _offer(self, page: Page, *, alone: bool) -> Offer:
-        """Ask one page anew, and remember that the agent was told. One bad page among many costs only itself."""
-        try:
-            tools = await present_tools(self._bridge, page, fresh=True)
-        except (DialogOpen, PageGone, PageUnresponsive) as error:
-            if alone:
-                raise
-            return Offer(page.handle, page.url, None, (str(error),))
+    async def _offers(self, pages: list[Page]) -> list[Offer]:
+        """Ask several pages anew, some at once. A bad one costs only itself, and holds up no other."""
+        offers: dict[Page, Offer] = {}
+        limiter = trio.CapacityLimiter(limits.PAGES_ASKED)
+        gone: list[BrowserGone] = []
+
+        async def ask(page: Page) -> None:
+            async with limiter:
+                try:
+                    offers[page] = await self._offer(page)
+                except BrowserGone as error:
+                    gone.append(error)
+                except BridgeError as error:
+                    offers[page] = Offer(page.handle, page.url, None, (str(error),))
+
+        async with trio.open_nursery() as nursery:
+            for page in pages:
+                nursery.start_soon(ask, page)
+        if gone:
+            raise gone[0]
+        return [offers[page] for page in pages]
+
+    async def _offer(self, page: Page) -> Offer:
+        """Ask one page anew, and remember that the agent was told."""
+        tools = await present_tools(self._bridge, page, fresh=True)
         self._shown[page.handle] = tools
         notes = ()
         if self.direct is not None:
@@ -289,7 +311,7 @@ class Agent:
         if error.code not in ("tool_stale", "origin_changed", "tool_not_found"):
             return answer_error(error)
         try:
-            offer = await self._offer(page, alone=True)
+            offer = await self._offer(page)
         except BridgeError:
             # The page went away meanwhile; the rejection stands without a listing.
             return answer_error(error)

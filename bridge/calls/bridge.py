@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from itertools import count
+from math import inf
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import trio
@@ -14,7 +16,15 @@ from bridge import limits
 from bridge.browser.browser import open_browser
 from bridge.calls.order import Order
 from bridge.calls.results import Spill, open_spill
-from bridge.errors import BridgeError, BrowserGone, BrowserStarting, PageGone, PageUnresponsive, UsageError
+from bridge.errors import (
+    BridgeError,
+    BrowserGone,
+    BrowserRefused,
+    BrowserStarting,
+    PageGone,
+    PageUnresponsive,
+    UsageError,
+)
 from bridge.page.pages import Pages, open_pages
 from bridge.page.session import Page
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
@@ -23,6 +33,13 @@ from bridge.tools.sources.page import PageCall, PageSource
 from bridge.wire.nursery import open_background
 
 logger = logging.getLogger(__name__)
+
+
+STARTING: Final = "It is starting still; `pagebridge doctor` says what is wrong if it stays so."
+CONNECTING: Final = (
+    "It has not let us in yet: if it asks whether to allow remote debugging, a person has to click Allow there. The "
+    "one request for that is pending."
+)
 
 
 class Bridge:
@@ -42,12 +59,14 @@ class Bridge:
         self._needed = trio.Event()
         self._is_ours = False
         self._restarts: list[float] = []
+        self._attempt_began = inf
+        """When the one attempt began that is on its way; there is never a second one beside it."""
 
     async def wait_pages(self, seconds: float | None = None) -> Pages:
         """Wait until a browser is up, and return its pages. One of ours that has ended is started again for that.
 
         Args:
-            seconds: how long to wait; `limits.BROWSER_WAIT_SECONDS` if None.
+            seconds: how long to wait; as long as `limits` has it for a request if None.
 
         Raises:
             BrowserGone: it could not be started or reached, or it ended; each caller gets its own error.
@@ -60,23 +79,30 @@ class Bridge:
             await self._changed.wait()
         if self._failure is not None and self._is_ours:
             self._start_again()
-        seconds = limits.BROWSER_WAIT_SECONDS if seconds is None else seconds
+        if seconds is None:
+            seconds = limits.BROWSER_WAIT_SECONDS if self._is_ours else limits.ATTACH_WAIT_SECONDS
         with trio.move_on_after(seconds):
-            while self._failure is None:
+            while self._why_none() is None:
                 if self._pages is not None and not self._pages.are_lost:
                     return self._pages
                 await self._changed.wait()
-        match self._failure:
+        match self._why_none():
             case None:
-                raise BrowserStarting(
-                    f"The browser was not up within {seconds:g} s: it is starting still, or waits "
-                    "for a person to allow debugging. Try again in a moment; `pagebridge doctor` says what is wrong."
-                )
+                raise BrowserStarting(seconds, STARTING if self._is_ours else CONNECTING)
             case UsageError() as error:
                 raise UsageError(str(error)) from error
+            case BrowserRefused() as error:
+                self._needed.set()
+                raise BrowserGone(f"{error} It is asked again now.") from error
             case error:
                 again = "" if self._is_ours else " It is being looked for again."
                 raise BrowserGone(f"{error}{again}") from error
+
+    def _why_none(self) -> BridgeError | None:
+        """Why there is no browser, or None where one is up or may be in a moment."""
+        if trio.current_time() >= self._attempt_began + limits.CONNECTING_SECONDS:
+            return None
+        return self._failure
 
     def _start_again(self) -> None:
         """Have a browser of ours started again; not too often.
@@ -111,21 +137,22 @@ class Bridge:
         while not isinstance(self._failure, UsageError):
             if await self._run_browser(options, urls, numbers):
                 pause_seconds = limits.RECONNECT_SECONDS
-            if self._is_ours:
-                await self._needed.wait()
-                self._needed = trio.Event()
-            else:
+            if not self._is_ours:
                 await trio.sleep(pause_seconds)
                 pause_seconds = min(2 * pause_seconds, limits.RECONNECT_SECONDS_MAX)
+            if self._is_ours or isinstance(self._failure, BrowserRefused):
+                await self._needed.wait()
+                self._needed = trio.Event()
 
     async def _run_browser(
         self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...], numbers: Iterator[int]
     ) -> bool:
         """Own one browser, until it ends; True where it was up."""
         was_up = False
+        self._attempt_began = trio.current_time()
         try:
             async with (
-                open_browser(options) as browser,
+                open_browser(options, prompt_seconds=limits.PROMPT_SECONDS) as browser,
                 open_pages(browser, self.source, self.settings, numbers) as pages,
             ):
                 await _open_at_start(pages, urls)
@@ -147,6 +174,7 @@ class Bridge:
         if failure is not None and str(failure) != str(self._failure):
             logger.warning("%s", failure)
         self._pages, self._failure = pages, failure
+        self._attempt_began = inf
         self._changed.set()
         self._changed = trio.Event()
 
@@ -163,11 +191,11 @@ class Bridge:
         held.remove(running)
         return running
 
-    async def abort_runs(self) -> None:
-        """Tell every tool that runs still that the bridge ends, and give them `limits.GRACE_SECONDS`."""
+    async def take_leave(self) -> None:
+        """Tell the pages that the bridge ends, as `Page.take_leave` does."""
         async with trio.open_nursery() as nursery:
             for page in self._pages or ():
-                nursery.start_soon(page.abort_runs)
+                nursery.start_soon(page.take_leave)
 
     async def wait_settled(self) -> None:
         """Give pages that are between two documents `limits.NOTICE_PAGE_SECONDS` to say what the next one offers."""
@@ -218,4 +246,4 @@ async def open_bridge(
                 yield bridge
             finally:
                 with trio.CancelScope(shield=True):
-                    await bridge.abort_runs()
+                    await bridge.take_leave()

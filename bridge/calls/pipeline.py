@@ -87,8 +87,7 @@ async def run_within(seconds: float, what: str, operation: Callable[[Attempt], A
         return await operation(attempt)
     if not attempt.browser_is_up:
         raise BrowserStarting(
-            f"The browser was not up within {seconds:g} s. Try again in a moment; `pagebridge doctor` says "
-            "what is wrong if it stays so."
+            seconds, "Its start, or its answer, is still waited for; `pagebridge doctor` says what is wrong."
         )
     advice = "Nothing ran; try again, or give it more time."
     if attempt.waits_for_turn:

@@ -50,6 +50,8 @@ class Document:
         """What it shows was asked at least once, whether it answered or not."""
         self._answers = 0
         self._told = 0
+        self.has_offered = False
+        """It has answered with a group at least once, so `window.__dtmcp` may be ours."""
         self.session = session
         self.page = page
         self.kit = kit

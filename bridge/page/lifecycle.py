@@ -10,6 +10,8 @@ class Stage(Enum):
     ATTACHING = "attaching"
     LOADING = "loading"
     LIVE = "ready"
+    ASLEEP = "asleep"
+    """There is no process behind it since before we came: most likely the browser discarded the tab."""
     CRASHED = "crashed"
     GONE = "closed"
 
@@ -38,7 +40,12 @@ NEXT: Final[dict[tuple[Stage, Signal], Stage]] = {
     (Stage.CRASHED, Signal.SHIMS_INSTALLED): Stage.CRASHED,
     (Stage.CRASHED, Signal.STARTED_LOADING): Stage.LOADING,
     (Stage.CRASHED, Signal.STOPPED_LOADING): Stage.CRASHED,
-    **{(stage, Signal.CRASHED): Stage.CRASHED for stage in Stage if stage is not Stage.GONE},
+    # So does loading one that sleeps.
+    (Stage.ASLEEP, Signal.SHIMS_INSTALLED): Stage.ASLEEP,
+    (Stage.ASLEEP, Signal.STARTED_LOADING): Stage.LOADING,
+    (Stage.ASLEEP, Signal.STOPPED_LOADING): Stage.ASLEEP,
+    **{(stage, Signal.CRASHED): Stage.CRASHED for stage in Stage},
+    **{(stage, Signal.CRASHED): Stage.ASLEEP for stage in (Stage.ATTACHING, Stage.ASLEEP)},
     **{(stage, Signal.CLOSED): Stage.GONE for stage in Stage},
     **{(Stage.GONE, signal): Stage.GONE for signal in Signal},
 }

@@ -1,6 +1,7 @@
 """Every page of one browser, by handle."""
 
 import logging
+from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from itertools import count
@@ -9,7 +10,7 @@ import trio
 
 from bridge import limits
 from bridge.browser.browser import Browser
-from bridge.browser.targets import Attached, Change, Changed, Detached, TargetView
+from bridge.browser.targets import Attached, Change, Changed, Detached, TargetView, Unwanted, Wanted
 from bridge.errors import BridgeError, CommandFailed, PageGone, PageNotFound
 from bridge.page.lifecycle import Stage
 from bridge.page.session import Page
@@ -39,6 +40,10 @@ class Pages:
         self._by_handle: dict[PageHandle, Page] = {}
         self._numbers = numbers
         self._arrived = trio.Event()
+        self._queue: deque[Page] = deque()
+        """Those that were there before us, and wait for their turn to be set up."""
+        self._places_taken = 0
+        self._place_left = trio.Event()
         self.unused: Page | None = None
         """The empty page that a launched browser starts with, until somebody goes somewhere with it."""
 
@@ -67,6 +72,17 @@ class Pages:
             await self._browser.refresh()
         except CommandFailed as error:
             logger.debug("titles may be old: %s", error)
+
+    async def wait_set_up(self) -> None:
+        """Block until every page had its turn: it is set up and was asked for its tools, or does not answer.
+
+        Raises:
+            ConnectionLost: the link ended meanwhile.
+        """
+        while self._queue or self._places_taken:
+            if (lost := self._browser.connection.lost) is not None:
+                raise lost
+            await self._place_left.wait()
 
     async def open(self, url: str) -> Page:
         """Open a page and go to `url`; the browser's own empty page is used first.
@@ -124,11 +140,13 @@ class Pages:
                         page.retitle(view)
             case Detached(view):
                 self._detach(view)
+            case Unwanted(view):
+                self._detach(view)
+                self._browser.leave_alone(view)
+            case Wanted(target_id):
+                self._browser.attach_nowait(target_id)
 
     def _attach(self, view: TargetView) -> None:
-        if view.is_left_alone:
-            self._browser.leave_alone(view)
-            return
         handle = PageHandle(f"p{next(self._numbers)}")
         session = Session(self._browser.connection, view.session_id)
         page = Page(handle, session, view, self._observer, self._settings, ours=self._browser.ours)
@@ -136,6 +154,37 @@ class Pages:
         self._arrived.set()
         self._arrived = trio.Event()
         self._nursery.start_soon(self._look_after, page)
+        if view.waiting:
+            # It is held before its first script, and somebody may be looking at it.
+            page.begin()
+            return
+        if view.url.partition(":")[0] in self._settings.schemes:
+            self._queue.appendleft(page)
+        else:
+            # It is not asked for tools: those that are go first.
+            self._queue.append(page)
+        self._give_places()
+
+    def _give_places(self) -> None:
+        while self._queue and self._places_taken < limits.SET_UPS:
+            page = self._queue.popleft()
+            page.begin()
+            self._places_taken += 1
+            self._nursery.start_soon(self._take_place, page)
+
+    async def _take_place(self, page: Page) -> None:
+        """Let the next page begin once this one was asked for its tools, or does not answer in time."""
+        with trio.move_on_after(limits.SET_UP_SECONDS), suppress(BridgeError):
+            await page.wait_attached()
+            await page.wait_asked()
+        self._places_taken -= 1
+        self._give_places()
+        self.wake()
+
+    def wake(self) -> None:
+        """Have those who wait in `wait_set_up` look again."""
+        self._place_left.set()
+        self._place_left = trio.Event()
 
     def _detach(self, view: TargetView) -> None:
         for page in self:
@@ -170,13 +219,10 @@ async def open_pages(
         await browser.attach_to_pages(pages.on_change)
         if browser.ours:
             pages.unused = next(iter(pages), None)
-        with trio.move_on_after(limits.ATTACH_SECONDS):
-            for page in pages:
-                with suppress(PageGone):
-                    await page.wait_attached()
         try:
             yield pages
         finally:
             if browser.connection.lost is not None:
                 for page in pages:
                     page.link_lost()
+                pages.wake()

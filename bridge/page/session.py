@@ -28,6 +28,7 @@ from bridge.page.run import Run, Why
 from bridge.page.shims import kit_script
 from bridge.page.state import PageState
 from bridge.wire.commands import (
+    Command,
     Departure,
     add_script,
     emulation,
@@ -53,8 +54,9 @@ class Page(PageState):
 
     async def live(self) -> None:
         """Own everything that goes on in the page, from its attaching to its end."""
+        await self._due.wait()
         async with open_background() as nursery:
-            await self._install(self._session)
+            await self._set_up()
             async for newcomer in self._arrived:
                 match newcomer:
                     case Document():
@@ -66,25 +68,40 @@ class Page(PageState):
                     case _:
                         nursery.start_soon(newcomer)
 
+    async def _set_up(self) -> None:
+        """Install in the page. Where that fails, as in one that crashes, it is tried anew once the page has moved."""
+        while self.stage is not Stage.GONE:
+            step = self.step
+            try:
+                await self._install(self._session)
+                return
+            except CommandFailed as error:
+                logger.debug("page %s was not set up: %s", self.handle, error)
+                self.give_up(error)
+            await self.wait_step(step)
+            self._why_unread = ""
+
     async def _install(self, session: Session) -> None:
-        """Put the shim into a session's documents to come, and let a paused target go on."""
-        for command in (
-            page.enable(),
-            runtime.enable(),
-            inspector.enable(),
-            add_script(kit_script(self._kit, early=True)),
-            page.set_lifecycle_events_enabled(True),
-        ):
-            await session.run(command)
-        if self._settings.frames != "none":
-            await session.run(set_auto_attach(wait_for_debugger_on_start=True, only_types=("iframe",)))
-        if session is self._session:
-            if self._ours:
-                # A page behind another one draws nothing, and what waits for a frame there waits for ever.
-                session.send_nowait(emulation.set_focus_emulation_enabled(enabled=True))
-            self._signal(Signal.SHIMS_INSTALLED)
-        await session.run(runtime.run_if_waiting_for_debugger())
-        self._notify()
+        """Put the shim into a session's documents to come, and let a paused target go on, whatever happens."""
+        try:
+            commands: list[Command] = [
+                page.enable(),
+                runtime.enable(),
+                inspector.enable(),
+                add_script(kit_script(self._kit, early=True)),
+                page.set_lifecycle_events_enabled(True),
+            ]
+            if self._settings.frames != "none":
+                commands.append(set_auto_attach(wait_for_debugger_on_start=True, only_types=("iframe",)))
+            await session.run_all(commands)
+            if session is self._session:
+                if self._ours:
+                    # A page behind another one draws nothing, and what waits for a frame there waits for ever.
+                    session.send_nowait(emulation.set_focus_emulation_enabled(enabled=True))
+                self._signal(Signal.SHIMS_INSTALLED)
+        finally:
+            session.send_nowait(runtime.run_if_waiting_for_debugger())
+            self._notify()
 
     async def _install_in_frame(self, session: Session) -> None:
         try:
@@ -148,6 +165,7 @@ class Page(PageState):
         await self._tell(document, discovery)
 
     async def _tell(self, document: Document, discovery: Discovery) -> None:
+        document.has_offered |= bool(discovery.answer.get("groups"))
         number = document.count_answer()
         await self._observer.prepare(discovery)
         if self._documents.get(document.realm.frame) is document and document.tell_answer(number):
@@ -208,12 +226,22 @@ class Page(PageState):
             for document in frames:
                 nursery.start_soon(ask, document)
 
-    async def abort_runs(self) -> None:
-        """Tell the tools that run still that the bridge ends, and give them `limits.GRACE_SECONDS`."""
+    async def take_leave(self) -> None:
+        """Tell the tools that run still that the bridge ends, and take out of documents that stay what a script of
+        theirs could see of us. Each has `limits.GRACE_SECONDS` for that."""
         async with trio.open_nursery() as nursery:
             for document in self._documents.values():
                 for run in document.runs:
                     nursery.start_soon(run.bridge_ends)
+                if document.has_offered and not self._ours:
+                    nursery.start_soon(self._leave_document, document)
+
+    async def _leave_document(self, document: Document) -> None:
+        with trio.move_on_after(limits.GRACE_SECONDS):
+            try:
+                await document.ask("leave")
+            except (DocumentEnded, BridgeError) as error:
+                logger.debug("page %s was left as it was: %r", self.handle, error)
 
     def let_go(self, run: Run, why: Why) -> None:
         """Stop a run that nobody waits for any more, in the background."""
@@ -316,8 +344,8 @@ class Page(PageState):
         self._session.send_nowait(runtime.terminate_execution())
 
     def _revive(self) -> None:
-        """A crashed page's way back has begun; Chromium tells us of it a moment later."""
-        if self.stage is Stage.CRASHED:
+        """The way back of a page without a process has begun; Chromium tells us of it a moment later."""
+        if self.stage in (Stage.CRASHED, Stage.ASLEEP):
             self._signal(Signal.STARTED_LOADING)
 
 

@@ -147,6 +147,10 @@ KIT_PARTS: Final = (
 """Each is one file that holds one function of the same name."""
 
 
+_SCHEMES: Final = ("https?", "file", "about", "blob")
+"""Of documents that may be asked for tools; those of the last two have the origin of who made them."""
+
+
 @cache
 def _functions() -> str:
     folder = files("page_shims")
@@ -162,6 +166,9 @@ def kit_script(name: str, *, early: bool) -> str:
         early: the script runs before any of the page.
     """
     made = f"makeKit(saveNatives(), {'true' if early else 'false'})"
+    # A script at document start comes to every document of its page, also to those of the browser and of extensions.
+    where = f"/^(?:{'|'.join(_SCHEMES)}):$/.test(location.protocol) && " if early else ""
     return (
-        f"const {name} = (() => {{ 'use strict';\n{_functions()}\nreturn {made};\n}})();\n//# sourceURL=bridge/kit.js"
+        f"const {name} = {where}(() => {{ 'use strict';\n{_functions()}\nreturn {made};\n}})();\n"
+        "//# sourceURL=bridge/kit.js"
     )

@@ -82,7 +82,9 @@ class PageState:
         self._ours = ours
         self._moved_by_us = False
         self._answered: deque[dict[str, Any]] = deque(maxlen=limits.DIALOGS_TOLD)
-        self._came = trio.current_time()
+        self._begun = inf
+        """When its set-up began, if it has; `_due` is set then."""
+        self._due = trio.Event()
         self._session = session
         self._observer = observer
         self._settings = settings
@@ -128,6 +130,8 @@ class PageState:
         """Where it is, in the word that an agent reads."""
         if self.document is not None and self.document.is_stuck:
             return "stuck"
+        if self._is_silent(limits.SET_UP_SECONDS):
+            return "unresponsive"
         return self.stage.value
 
     def retitle(self, view: TargetView) -> None:
@@ -141,6 +145,8 @@ class PageState:
         match self.stage:
             case Stage.GONE:
                 return PageGone(f"Page {self.handle} was closed. Use list_pages to see what is open.")
+            case Stage.ASLEEP:
+                return PageAsleep(self.handle)
             case Stage.CRASHED:
                 return PageCrashed(f"Page {self.handle} crashed ({self.url}). Reload it, or open a new one.")
             case _:
@@ -148,8 +154,17 @@ class PageState:
 
     @property
     def is_asleep(self) -> bool:
-        """Nothing in it has answered since it came. A tab that the browser has discarded has no process that could."""
-        return self.stage is Stage.ATTACHING and trio.current_time() >= self._came + limits.PAGE_ANSWER_SECONDS
+        """Nothing in it has ever answered, whether there is nobody who could or not."""
+        return self.stage is Stage.ASLEEP or self._is_silent(limits.PAGE_ANSWER_SECONDS)
+
+    def _is_silent(self, seconds: float) -> bool:
+        return self.stage is Stage.ATTACHING and trio.current_time() >= self._begun + seconds
+
+    def begin(self) -> None:
+        """It is its turn to be set up, or somebody asks for it. Safe to repeat."""
+        if not self._due.is_set():
+            self._begun = trio.current_time()
+            self._due.set()
 
     # What happens to it
 
@@ -284,6 +299,7 @@ class PageState:
     def closed(self) -> None:
         """The target is gone."""
         self._signal(Signal.CLOSED)
+        self._due.set()
         self._end_sessions(self._frames.remove_session(self._session.session_id)[1:])
         self._take(self._frames.clear())
         self._arrivals.close()
@@ -328,7 +344,7 @@ class PageState:
         await self.wait_changed(lambda: self.stage is not Stage.ATTACHING)
 
     async def wait_awake(self) -> None:
-        """As `wait_attached`, but a page that sleeps is not waited for.
+        """As `wait_attached`, but a page that sleeps is not waited for; one that is asked for has its turn now.
 
         Raises:
             PageAsleep: it sleeps.
@@ -336,7 +352,8 @@ class PageState:
         """
         if self.stage is not Stage.ATTACHING:
             return
-        with trio.move_on_at(self._came + limits.PAGE_ANSWER_SECONDS):
+        self.begin()
+        with trio.move_on_at(self._begun + limits.PAGE_ANSWER_SECONDS):
             await self.wait_attached()
             return
         raise PageAsleep(self.handle)

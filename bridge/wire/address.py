@@ -1,5 +1,6 @@
 """Where a URL leads, and the stream to it."""
 
+import socket
 import ssl
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 import trio
 
+from bridge import limits
 from bridge.errors import BrowserFailedToStart, UsageError
 from bridge.limits import CONNECT_SECONDS
 
@@ -101,7 +103,7 @@ async def _connect(address: Address) -> trio.SocketStream:
         with trio.fail_after(CONNECT_SECONDS):
             for host in address.hosts:
                 try:
-                    return await trio.open_tcp_stream(host, address.port)
+                    return _kept_alive(await trio.open_tcp_stream(host, address.port))
                 except (OSError, UnicodeError) as error:
                     failures.append(error)
     except trio.TooSlowError as error:
@@ -110,6 +112,26 @@ async def _connect(address: Address) -> trio.SocketStream:
             "Check the address, and that a firewall lets you through."
         ) from error
     raise BrowserFailedToStart(_why_unreachable(address, failures[0])) from failures[0]
+
+
+def _kept_alive(stream: trio.SocketStream) -> trio.SocketStream:
+    """Notice a peer that has vanished without a word, as behind a laptop's sleep.
+
+    The peer's system answers for it, so one that is merely busy, or stopped, keeps its link: pings would cut it.
+    """
+    seconds = int(limits.KEEP_ALIVE_SECONDS)
+    stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", seconds),
+        ("TCP_KEEPALIVE", seconds),  # macOS's name for it
+        ("TCP_KEEPINTVL", seconds),
+        ("TCP_KEEPCNT", limits.KEEP_ALIVE_PROBES),
+        # Where something was sent and is not acknowledged, Linux asks nothing, and tries for a quarter of an hour.
+        ("TCP_USER_TIMEOUT", 1000 * seconds * (1 + limits.KEEP_ALIVE_PROBES)),
+    ):
+        if hasattr(socket, name):
+            stream.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return stream
 
 
 async def _agree_on_tls(stream: trio.SocketStream, address: Address) -> trio.SSLStream[trio.SocketStream]:

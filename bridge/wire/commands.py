@@ -243,6 +243,7 @@ _READERS: Final[dict[str, Callable[[Json], Event]]] = {
     "Runtime.executionContextsCleared": runtime.ExecutionContextsCleared.from_json,
     "Target.attachedToTarget": _attached_to_target,
     "Target.detachedFromTarget": target.DetachedFromTarget.from_json,
+    "Target.targetDestroyed": target.TargetDestroyed.from_json,
     "Target.targetInfoChanged": _target_info_changed,
 }
 """The events that somebody here acts on. The others are not worth reading, and some of PyCDP's warn when read."""

@@ -5,7 +5,7 @@ outbox sends whole messages, so a cancelled command can never cut one in two.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Generic
 
@@ -250,6 +250,26 @@ class Session:
     async def run(self, command: Generator[Json, Json, Result]) -> Result:
         """As `Connection.run`, for this target."""
         return await self.connection.run(command, self.session_id)
+
+    async def run_all(self, commands: Iterable[Command]) -> None:
+        """Send commands one behind the other, and wait until each has its reply.
+
+        Raises:
+            ConnectionLost, CommandFailed: as `run`, of the first of them that has no good one.
+        """
+        changed = trio.Event()
+        sent: list[Pending[Any]] = []
+        try:
+            for command in commands:
+                sent.append(self.begin(command, on_done=lambda: changed.set()))  # noqa: PERF401  # one by one, as some may fail
+            while not all(pending.is_done for pending in sent):
+                await changed.wait()
+                changed = trio.Event()
+        finally:
+            for pending in sent:
+                self.connection.forget(pending)
+        for pending in sent:
+            pending.result()
 
     def begin(self, command: Generator[Json, Json, Result], *, on_done: Callable[[], None]) -> Pending[Result]:
         """As `Connection.begin`, for this target."""

@@ -11,7 +11,7 @@ import trio
 import trio_websocket
 from wsproto.utilities import ProtocolError
 
-from bridge.errors import BrowserFailedToStart
+from bridge.errors import BrowserFailedToStart, BrowserRefused
 from bridge.limits import CDP_MESSAGE_BYTES, CLOSE_SECONDS, HANDSHAKE_SECONDS, WEBSOCKET_QUEUE_MESSAGES
 from bridge.wire.address import Address, open_stream
 from bridge.wire.nursery import open_background
@@ -156,20 +156,27 @@ def _ended(closed: trio_websocket.ConnectionClosed) -> TransportEnded:
 
 @asynccontextmanager
 async def open_websocket(
-    url: str, headers: Sequence[tuple[str, str]] = (), *, message_bytes: int = CDP_MESSAGE_BYTES
+    url: str,
+    headers: Sequence[tuple[str, str]] = (),
+    *,
+    message_bytes: int = CDP_MESSAGE_BYTES,
+    handshake_seconds: float = HANDSHAKE_SECONDS,
 ) -> AsyncGenerator[WebSocketTransport]:
     """Open a websocket for the length of the block; it is closed whatever happens.
 
     The URL is used as it is. No `Origin` header is sent, because Chromium refuses any.
 
     Raises:
-        BrowserFailedToStart: nothing is there, or it refused.
+        BrowserFailedToStart: nothing is there, or it has other troubles.
+        BrowserRefused: it said no, or nothing at all.
         UsageError: the URL is none.
     """
     address = Address.parse(url)
     async with (
         open_stream(address) as stream,
-        websocket_over(stream, address, headers, message_bytes=message_bytes) as transport,
+        websocket_over(
+            stream, address, headers, message_bytes=message_bytes, handshake_seconds=handshake_seconds
+        ) as transport,
     ):
         yield transport
 
@@ -181,20 +188,23 @@ async def websocket_over(
     headers: Sequence[tuple[str, str]] = (),
     *,
     message_bytes: int = CDP_MESSAGE_BYTES,
+    handshake_seconds: float = HANDSHAKE_SECONDS,
 ) -> AsyncGenerator[WebSocketTransport]:
     """As `open_websocket`, over a stream to that address; who opened the stream closes it.
 
     Raises:
-        BrowserFailedToStart: it refused.
+        BrowserFailedToStart, BrowserRefused: as there.
     """
     async with open_background() as nursery:
         handshake = _Handshake(stream)
         nursery.start_soon(handshake.run, address, headers, message_bytes)
         try:
-            with trio.move_on_after(HANDSHAKE_SECONDS):
+            with trio.move_on_after(handshake_seconds):
                 await handshake.settled.wait()
             if handshake.websocket is None:
-                raise BrowserFailedToStart(_why_refused(address, handshake.refusal))
+                # A proxy whose browser is on its way says 502, and asks nobody.
+                kind = BrowserFailedToStart if "HTTP/1.1 5" in (handshake.refusal or "") else BrowserRefused
+                raise kind(_why_refused(address, handshake.refusal, handshake_seconds))
             transport = WebSocketTransport(handshake.websocket)
             try:
                 yield transport
@@ -300,10 +310,10 @@ def refusal_in(head: bytes, *, ended: bool) -> str | None:
     return "it hung up" if ended else None
 
 
-def _why_refused(address: Address, refusal: str | None) -> str:
+def _why_refused(address: Address, refusal: str | None, seconds: float) -> str:
     if refusal is None:
         return (
-            f"{address.described} did not answer the websocket handshake within {HANDSHAKE_SECONDS:g} s. "
+            f"{address.described} did not answer the websocket handshake within {seconds:g} s. "
             "If the browser asks whether to allow remote debugging, click Allow; then try again."
         )
     next_step = "Check that its address is of this run of the browser: a restart changes the path."

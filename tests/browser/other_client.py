@@ -5,8 +5,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import trio
+
 from bridge.browser.browser import open_browser
 from bridge.settings import AttachOptions
+from bridge.wire.commands import Event, FrameNavigated, page
 from bridge.wire.connection import Connection
 from bridge.wire.router import Json, SessionId
 
@@ -26,6 +29,36 @@ class OtherClient:
     async def open_tab(self, url: str) -> str:
         """Return its target id."""
         return (await self.run("Target.createTarget", url=url))["targetId"]
+
+    async def open_loaded(self, url: str) -> str:
+        """As `open_tab`, once the page has loaded."""
+        target_id = await self.open_tab("about:blank")
+        await self.load(target_id, url)
+        return target_id
+
+    async def load(self, target_id: str, url: str, method: str = "Page.navigate", **params: Any) -> None:
+        """Bring a tab to `url`, by that method, and wait until the page has loaded."""
+        session_id = await self.attach(target_id)
+        steps = {"navigated": trio.Event(), "loaded": trio.Event()}
+
+        def note(event: Event) -> None:
+            match event:
+                case FrameNavigated(url=there, is_main=True) if there == url:
+                    steps["navigated"].set()
+                case page.FrameStoppedLoading() if steps["navigated"].is_set():
+                    steps["loaded"].set()
+                case _:
+                    pass
+
+        self.connection.listen(session_id, note)
+        await self.run("Page.enable", session_id)
+        await self.run(method, session_id, **(params or {"url": url}))
+        await steps["loaded"].wait()
+        await self.run("Target.detachFromTarget", sessionId=session_id)
+
+    async def reload(self, target_id: str, url: str) -> None:
+        """Load the page at `url` anew, and wait until it has loaded."""
+        await self.load(target_id, url, "Page.reload", ignoreCache=False)
 
     async def attach(self, target_id: str) -> SessionId:
         return SessionId((await self.run("Target.attachToTarget", targetId=target_id, flatten=True))["sessionId"])

@@ -402,7 +402,6 @@ async def test_a_dialog_that_was_open_before_we_came_holds_only_its_page(
     chromium: str, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ):
     """Chromium tells who comes later nothing of it: the page looks as one that sleeps, and its error says so."""
-    monkeypatch.setattr(limits, "ATTACH_SECONDS", 0.2)
     monkeypatch.setattr(limits, "PAGE_ANSWER_SECONDS", 0.5)
     url = site.page("/before", TOOLS)
     other_page = await open_page(agent, site.page("/beside", TOOLS))

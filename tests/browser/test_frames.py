@@ -371,7 +371,8 @@ from bridge.settings import PageSettings
 
 async def main(address):
     async with open_bridge(AttachOptions(where=address), settings=PageSettings(frames="all")) as bridge:
-        await bridge.wait_pages()
+        pages = await bridge.wait_pages()
+        await pages.wait_set_up()
         print("ready", flush=True)
         await trio.sleep_forever()
 

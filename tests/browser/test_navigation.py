@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import trio
 
-from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.page.session import Page
@@ -325,9 +324,9 @@ async def test_a_page_that_the_browser_discards_is_another_one_that_sleeps_until
 
             [asleep] = [page for page in await bridge.wait_pages() if page.url == url]
             assert facts(await call(agent, handle, "old")) == ("page_gone", "rejected", False)
-            # As if we had met it some time ago.
-            asleep._came -= limits.PAGE_ANSWER_SECONDS
-            assert (await describe(agent, asleep.handle))["tools"] == 0
+            await asleep.wait_changed(lambda: asleep.is_asleep)
+            described = await describe(agent, asleep.handle)
+            assert (described["state"], described["tools"]) == ("asleep", 0)
             assert facts(await call(agent, asleep.handle, "old")) == ("timed_out", "rejected", False)
             offers = {offer["page"]: offer for offer in read(await agent.list_page_tools(None, None, None))["pages"]}
             assert "put the tab to sleep" in offers[asleep.handle]["problems"][0]

@@ -113,6 +113,27 @@ async def test_a_browser_that_we_attached_to_is_found_again_on_another_port(tmp_
     assert not set(before) & set(handles)
 
 
+async def test_a_browser_that_we_attached_to_is_found_again_on_its_own_port(site: Site):
+    url = site.page("/same", offering(PING))
+    with run_chromium(url) as first, trio.fail_after(60):
+        async with open_bridge(AttachOptions(where=first.http)) as bridge:
+            agent = Agent(bridge)
+            while not (before := await pages_with_tools(agent)):  # noqa: ASYNC110  # as an agent would
+                await trio.sleep(0.05)
+            pages = await bridge.wait_pages()
+            first.process.kill()
+            await trio.to_thread.run_sync(first.process.wait)
+            await pages._browser.connection.wait_lost()
+
+            with run_chromium(url, f"--remote-debugging-port={first.http.rpartition(':')[2]}"), trio.fail_after(30):
+                while not (handles := await pages_with_tools(agent)):  # noqa: ASYNC110  # as an agent would
+                    await trio.sleep(0.05)
+                assert (await call(agent, handles[0], "ping")).text == "pong"
+                assert code(await call(agent, before[0], "ping")) == "page_gone"
+
+    assert not set(before) & set(handles)
+
+
 async def pages_with_tools(agent: Agent) -> list[str]:
     """Handles of those there are, as far as there is a browser."""
     listed = await agent.list_pages()

@@ -20,7 +20,8 @@ async def open_bridge_over(open_transport: OpenTransport) -> AsyncGenerator[Brid
     """Open a bridge that is attached to a browser over such transports: another one each time it looks for it."""
 
     @asynccontextmanager
-    async def open_browser(_: AttachOptions) -> AsyncGenerator[Browser]:
+    async def open_browser(_: AttachOptions, *, prompt_seconds: float) -> AsyncGenerator[Browser]:
+        assert prompt_seconds > 0
         async with open_transport() as transport, open_connection(transport) as connection:
             yield Browser(connection, await _greet(connection), ours=False)
 

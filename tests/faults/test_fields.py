@@ -148,6 +148,7 @@ KINDS: Final = sorted(
         "Runtime.evaluate reply call",
         "Runtime.evaluate reply discover",
         "Runtime.evaluate reply drop",
+        "Runtime.evaluate reply leave",
         "Runtime.evaluate reply report",
         "Runtime.evaluate reply watch",
         "Runtime.runIfWaitingForDebugger reply",

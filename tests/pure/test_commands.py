@@ -42,6 +42,7 @@ READABLE: dict[str, tuple[Json, type]] = {
         {"sessionId": "S", "targetInfo": TARGET_INFO, "waitingForDebugger": True},
         commands.target.AttachedToTarget,
     ),
+    "Target.targetDestroyed": ({"targetId": "T"}, commands.target.TargetDestroyed),
     "Target.targetInfoChanged": ({"targetInfo": TARGET_INFO}, commands.target.TargetInfoChanged),
     "Target.detachedFromTarget": (
         {"sessionId": "S", "targetId": "T"},

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from bridge.browser.targets import Attached, Changed, Detached, TargetTable
+from bridge.browser.targets import Attached, Changed, Detached, TargetTable, Unwanted, Wanted
 from bridge.page.frames import Change, FrameId, FrameTable, RealmBegan, RealmLeft
 from bridge.page.lifecycle import NEXT, Signal, Stage
 from bridge.wire.commands import (
@@ -253,9 +253,44 @@ def test_targets_of_other_types_are_no_pages(kind: str):
     assert TargetTable().apply(attached(kind=kind)) is None
 
 
-@pytest.mark.parametrize("url", ["devtools://devtools/x", "chrome-extension://abc/page.html", "chrome-untrusted://x/"])
-def test_pages_of_the_browser_itself_are_left_alone(url: str):
-    change = TargetTable().apply(attached(url=url))
+NOT_FOR_US = ["devtools://devtools/x", "chrome-extension://abc/page.html", "chrome-untrusted://x/"]
 
-    assert isinstance(change, Attached)
-    assert change.view.is_left_alone
+
+@pytest.mark.parametrize("url", NOT_FOR_US)
+def test_pages_of_the_browser_itself_are_let_go(url: str):
+    table = TargetTable()
+
+    let_go = table.apply(attached(url=url))
+
+    assert isinstance(let_go, Unwanted)
+    assert let_go.view.session_id == "S"
+    assert table.find("T") is None
+    assert table.apply(went_to(url + "more")) is None
+    assert table.apply(read("Target.detachedFromTarget", {"sessionId": "S"})) is None
+
+
+@pytest.mark.parametrize("url", NOT_FOR_US)
+def test_a_page_that_becomes_one_is_let_go_and_wanted_again_afterwards(url: str):
+    table = TargetTable()
+    table.apply(attached())
+
+    let_go = table.apply(went_to(url))
+
+    assert isinstance(let_go, Unwanted)
+    assert let_go.view.session_id == "S"
+    assert table.apply(went_to("http://b.test/")) == Wanted("T")
+    assert table.apply(went_to("http://c.test/")) is None
+    assert isinstance(table.apply(attached("S2", url="http://c.test/")), Attached)
+
+
+def test_a_page_that_was_let_go_and_closed_is_forgotten():
+    table = TargetTable()
+    table.apply(attached(url=NOT_FOR_US[0]))
+
+    table.apply(read("Target.targetDestroyed", {"targetId": "T"}))
+
+    assert table.apply(went_to("http://a.test/")) is None
+
+
+def went_to(url: str) -> Event:
+    return read("Target.targetInfoChanged", {"targetInfo": info(url=url)})

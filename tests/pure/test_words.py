@@ -26,7 +26,7 @@ from bridge.calls import arguments, pipeline, scope
 from bridge.calls.agent import Agent, _read_select
 from bridge.calls.answers import answer_error
 from bridge.calls.arguments import check_arguments, read_arguments
-from bridge.calls.bridge import Bridge
+from bridge.calls.bridge import CONNECTING, STARTING, Bridge
 from bridge.calls.listing import cut_listing
 from bridge.calls.order import Order
 from bridge.calls.pipeline import Attempt, run_within
@@ -219,6 +219,8 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "time was over before it ran": lambda: in_time(30),
     "time was over while another one ran": lambda: in_time(30, waits_for_turn=True),
     "time was over before the browser was up": lambda: in_time(0.5, browser_is_up=False),
+    "the browser starts still": lambda: errors.BrowserStarting(limits.BROWSER_WAIT_SECONDS, STARTING),
+    "the browser does not let us in yet": lambda: errors.BrowserStarting(limits.ATTACH_WAIT_SECONDS, CONNECTING),
     "time was over, and it was let go": stopping("abandoned"),
     "time was over, and it was ended by force": stopping("terminated"),
     "time was over, and nothing helped": stopping("stuck"),
@@ -265,6 +267,10 @@ GIVEN: dict[str, BridgeError] = {
     ),
     "BrowserFailedToStart": errors.BrowserFailedToStart(
         "/b is not a program that can be run: correct --browser, or leave it out."
+    ),
+    "BrowserRefused": errors.BrowserRefused(
+        "ws://127.0.0.1:9222 refused the websocket: it hung up. Check that its address is of this run of the browser: "
+        "a restart changes the path."
     ),
 }
 

@@ -21,8 +21,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from bridge import limits
 from bridge.errors import BrowserFailedToStart
 from bridge.limits import CLOSE_SECONDS, HANDSHAKE_SECONDS
+from bridge.wire.address import Address, open_stream
 from bridge.wire.nursery import open_background
 from bridge.wire.transports import TransportEnded, open_websocket
 
@@ -276,6 +278,16 @@ async def test_certificate_that_is_not_trusted_is_named(server_tls):
                 async with open_websocket(server.url):
                     pytest.fail("nobody trusts it")
             await server.client_left.wait()
+
+
+async def test_a_peer_that_vanishes_is_asked_after_by_the_system():
+    async with open_server(echo) as server, open_stream(Address.parse(server.url)) as stream:
+        assert isinstance(stream, trio.SocketStream)
+        assert stream.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        options = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
+        set_to = [stream.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in options]
+    seconds = limits.KEEP_ALIVE_SECONDS
+    assert set_to == [seconds, seconds, limits.KEEP_ALIVE_PROBES, 4000 * seconds]
 
 
 @pytest.fixture

@@ -1,0 +1,235 @@
+"""What a bridge leaves in a browser that it only attached to, and what another one beside it sees of it: nothing."""
+
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import open_bridge
+from bridge.settings import AttachOptions, PageSettings
+from bridge.wire.commands import ContextCreated
+from bridge.wire.router import RawEvent
+from tests.browser.asking import call, facts, list_tools, names, wait_offered
+from tests.browser.other_client import OtherClient, open_other_client
+from tests.sites import Site, offering, tool
+
+PING = tool("ping", "() => 'pong'")
+SEEN = """(() => {
+  const seen = Object.getOwnPropertyNames(window);
+  for (const owner of [EventTarget, Function, Document, globalThis.ModelContext]) {
+    for (const [name, how] of Object.entries(Object.getOwnPropertyDescriptors(owner?.prototype ?? {}))) {
+      seen.push(`${owner.name}.${name}: ${how.value}, ${how.get}, ${how.configurable}, ${how.enumerable}`);
+    }
+  }
+  seen.push(document.visibilityState, document.hasFocus(), innerWidth, navigator.userAgent, navigator.webdriver);
+  return JSON.stringify(seen);
+})()"""
+"""Everything that a script of a page could know us by."""
+
+
+@pytest.fixture
+async def other(chromium: str) -> AsyncIterator[OtherClient]:
+    async with open_other_client(chromium) as other:
+        yield other
+
+
+async def traces(other: OtherClient, target_id: str) -> list[str]:
+    """What the debugger knows of ours in a page: names of scripts, of global constants, and of worlds."""
+    session_id = await other.attach(target_id)
+    found: list[str] = []
+
+    def note(event: Any) -> None:
+        match event:
+            case RawEvent(method="Debugger.scriptParsed"):
+                found.append(event.params["url"])
+            case ContextCreated(is_default=False):
+                found.append("bridge/world")
+            case _:
+                pass
+
+    other.connection.listen(session_id, note)
+    await other.run("Debugger.enable", session_id)
+    await other.run("Runtime.enable", session_id)
+    found += (await other.run("Runtime.globalLexicalScopeNames", session_id))["names"]
+    await other.run("Target.detachFromTarget", sessionId=session_id)
+    return [name for name in found if name.startswith(("bridge/", "k_"))]
+
+
+USER = """
+import sys, trio
+from bridge.settings import AttachOptions, PageSettings
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import open_bridge
+
+async def main(address, url):
+    async with open_bridge(AttachOptions(where=address), settings=PageSettings(frames="all")) as bridge:
+        [page] = [page for page in await bridge.wait_pages() if page.url == url]
+        agent = Agent(bridge)
+        await agent.list_page_tools(page.handle, None, None)
+        await agent.call_page_tool(page.handle, "ping", None)
+        print("ready", flush=True)
+        await trio.sleep_forever()
+
+trio.run(main, *sys.argv[1:])
+"""
+
+
+@asynccontextmanager
+async def killed_bridge(chromium: str, url: str) -> AsyncGenerator[None]:
+    """It lists the tools of a page and calls one, and is killed at the end of the block."""
+    process = await trio.lowlevel.open_process([sys.executable, "-c", USER, chromium, url], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        said = b""
+        while said != b"ready\n":
+            said += await process.stdout.receive_some()
+        yield
+    finally:
+        process.kill()
+        with trio.CancelScope(shield=True):
+            await process.wait()
+        await process.stdout.aclose()
+
+
+@asynccontextmanager
+async def ended_bridge(chromium: str, url: str) -> AsyncGenerator[None]:
+    """As `killed_bridge`, and it ends as it should."""
+    async with open_bridge(AttachOptions(where=chromium), settings=PageSettings(frames="all")) as bridge:
+        [page] = [page for page in await bridge.wait_pages() if page.url == url]
+        agent = Agent(bridge)
+        await list_tools(agent, page.handle)
+        assert (await call(agent, page.handle, "ping")).text == "pong"
+        yield
+
+
+@pytest.mark.parametrize("use", [ended_bridge, killed_bridge])
+async def test_a_bridge_that_is_gone_has_left_nothing_in_a_page_from_its_next_document_on(
+    chromium: str, other: OtherClient, site: Site, use: Callable[[str, str], AbstractAsyncContextManager[None]]
+):
+    frame = f"<iframe src='{site.page('/inner', offering(tool('inner', '() => 1')))}'></iframe>"
+    url = site.page("/left", offering(PING) + frame)
+    with trio.fail_after(30):
+        target_id = await other.open_loaded(url)
+        before = await other.run_script(target_id, SEEN)
+        async with use(chromium, url):
+            assert await traces(other, target_id)
+            await other.reload(target_id, url)
+            await wait_seen(other, target_id, "'__dtmcp' in window")
+
+        if use is ended_bridge:
+            assert await other.run_script(target_id, SEEN) == before
+        info = (await other.run("Target.getTargetInfo", targetId=target_id))["targetInfo"]
+        assert not info["attached"]
+        await other.reload(target_id, url)
+        assert await traces(other, target_id) == []
+        assert await other.run_script(target_id, SEEN) == before
+        await other.run("Target.closeTarget", targetId=target_id)
+
+
+async def wait_seen(other: OtherClient, target_id: str, expression: str) -> None:
+    look = f"const look = () => ({expression}) ? done() : setTimeout(look, 5)"
+    await other.run_script(target_id, f"new Promise(done => {{ {look}; look() }})")
+
+
+@asynccontextmanager
+async def open_two(chromium: str, **settings: Any) -> AsyncGenerator[tuple[Agent, Agent]]:
+    """Two bridges on one browser; the settings are those of the second."""
+    options = AttachOptions(where=chromium)
+    async with open_bridge(options) as first, open_bridge(options, settings=PageSettings(**settings)) as second:
+        yield Agent(first), Agent(second)
+
+
+async def handle_at(agent: Agent, target_id: str) -> str:
+    [page] = [page for page in await agent._bridge.wait_pages() if page.target_id == target_id]
+    return page.handle
+
+
+REGISTERED = """<script>document.modelContext?.registerTool({name: 'native', description: 'x',
+  inputSchema: {type: 'object'}, annotations: {debugging: true}, execute: () => 'native'})</script>"""
+
+
+@pytest.mark.parametrize("fixture", ["chromium", "webmcp_chromium"])
+async def test_two_bridges_on_one_browser_do_not_see_each_other(
+    fixture: str, request: pytest.FixtureRequest, site: Site
+):
+    chromium: str = request.getfixturevalue(fixture)
+    offered = ["ping", "native"] if fixture == "webmcp_chromium" else ["ping"]
+    counting = "<script>heard = 0; addEventListener('devtoolstooldiscovery', () => { heard++ })</script>"
+    url = site.page(f"/two-{fixture}", counting + offering(PING) + REGISTERED)
+    with trio.fail_after(30):
+        async with open_other_client(chromium) as other, open_two(chromium) as (first, second):
+            agents = first, second
+            target_id = await other.open_loaded(url)
+            handles = [await handle_at(agent, target_id) for agent in agents]
+            for agent, handle in zip(agents, handles, strict=True):
+                await list_tools(agent, handle)
+            # From here on each was there before the first script of the page.
+            await other.reload(target_id, url)
+            for agent, handle in zip(agents, handles, strict=True):
+                await wait_offered(agent._bridge, handle, *offered)
+            heard = int(str(await other.run_script(target_id, "heard")))
+            listings = [await list_tools(agent, handle) for agent, handle in zip(agents, handles, strict=True)]
+
+            # Each asks for itself, and none hears the other ask.
+            assert await other.run_script(target_id, "heard") == heard + 2
+            assert [names(listing) for listing in listings] == [offered, offered]
+            assert listings[0]["groups"] == listings[1]["groups"]
+            for name in offered:
+                for agent, handle in zip(agents, handles, strict=True):
+                    assert (await call(agent, handle, name)).text == name.replace("ping", "pong")
+            kits = [name for name in await traces(other, target_id) if name.startswith("k_")]
+            assert len(kits) == 2
+
+            late = offering(tool("late", "() => 'late'"), group="Late")
+            await other.run_script(target_id, late.removeprefix("<script>").strip().removesuffix("</script>"))
+            for agent, handle in zip(agents, handles, strict=True):
+                await wait_offered(agent._bridge, handle, "ping", "late", *offered[1:])
+            await other.run("Target.closeTarget", targetId=target_id)
+
+
+async def test_a_bridge_that_ends_takes_nothing_from_the_one_beside_it(chromium: str, other: OtherClient, site: Site):
+    url = site.page("/stays", offering(PING))
+    with trio.fail_after(30):
+        target_id = await other.open_loaded(url)
+        async with open_bridge(AttachOptions(where=chromium)) as staying:
+            agent = Agent(staying)
+            handle = await handle_at(agent, target_id)
+            async with ended_bridge(chromium, url):
+                await list_tools(agent, handle)
+            assert (await call(agent, handle, "ping")).text == "pong"
+            assert names(await list_tools(agent, handle)) == ["ping"]
+            assert await other.run_script(target_id, "__dtmcp.toolGroups.length") == 1
+            await other.reload(target_id, url)
+            await wait_offered(staying, handle, "ping")
+            assert (await call(agent, handle, "ping")).text == "pong"
+            assert len([name for name in await traces(other, target_id) if name.startswith("k_")]) == 1
+        await other.run("Target.closeTarget", targetId=target_id)
+
+
+async def test_a_dialog_of_one_bridges_call_is_not_answered_by_the_other(chromium: str, other: OtherClient, site: Site):
+    confirm = tool("confirm", "() => String(confirm('Sure?'))")
+    with trio.fail_after(30):
+        target_id = await other.open_loaded(site.page("/dialog", offering(confirm)))
+        async with open_two(chromium, dialogs="accept") as (first, second):
+            handle = await handle_at(first, target_id)
+            asked = await call(first, handle, "confirm")
+            assert facts(asked) == ("dialog_open", "unknown", True)
+            beside = await call(second, await handle_at(second, target_id), "confirm")
+            assert facts(beside) == ("dialog_open", "rejected", False)
+            assert (await first.handle_dialog(handle, False, None)).text == "false"
+        await other.run("Target.closeTarget", targetId=target_id)
+
+
+async def test_a_helper_of_the_pages_own_stays(chromium: str, other: OtherClient, site: Site):
+    url = site.page("/own", "<script>window.__dtmcp = 'mine'</script>" + offering(PING))
+    with trio.fail_after(30):
+        target_id = await other.open_loaded(url)
+        async with ended_bridge(chromium, url):
+            pass
+        assert await other.run_script(target_id, "window.__dtmcp") == "mine"
+        await other.run("Target.closeTarget", targetId=target_id)

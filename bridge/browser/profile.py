@@ -236,5 +236,18 @@ async def _remove(folder: Path) -> None:
 
 def _remove_once(folder: Path) -> bool:
     """Return whether it is gone."""
+    _remove_socket(folder)
     shutil.rmtree(folder, ignore_errors=True)
     return not folder.exists()
+
+
+def _remove_socket(folder: Path) -> None:
+    """A browser that was killed leaves its socket, in a folder beside the profile: the profile says where.
+
+    Source: Chromium, chrome/browser/process_singleton_posix.cc.
+    """
+    with suppress(OSError):
+        socket = (folder / "SingletonSocket").readlink()
+        for name in ("SingletonSocket", "SingletonCookie"):
+            (socket.parent / name).unlink(missing_ok=True)
+        socket.parent.rmdir()

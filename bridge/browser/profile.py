@@ -247,5 +247,6 @@ async def _remove(folder: Path) -> None:
 
 def _remove_once(folder: Path) -> bool:
     """Return whether it is gone."""
+    _remove_socket(folder)
     shutil.rmtree(folder, ignore_errors=True)
     return not folder.exists()

@@ -167,7 +167,7 @@ class Bridge:
                 self._settle(None, error)
         finally:
             self._pages = None
-            self.registry.clear()
+            self.source.clear()
         return was_up
 
     def _settle(self, pages: Pages | None, failure: BridgeError | None) -> None:

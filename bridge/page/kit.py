@@ -7,7 +7,7 @@ from typing import Any, Final
 from bridge.errors import CommandFailed
 from bridge.page.frames import Realm
 from bridge.page.shims import kit_script
-from bridge.wire.commands import evaluate_in
+from bridge.wire.commands import evaluate_in, release_thrown
 from bridge.wire.connection import Session
 
 
@@ -59,6 +59,7 @@ async def ask_kit(
         )
         if not answer.has_thrown:
             return answer.value
+        session.send_nowait(release_thrown())
         if answer.class_name not in ("ReferenceError", "SyntaxError"):
             raise CommandFailed("Runtime.evaluate", "the page broke the shim")
     raise KitCutShort

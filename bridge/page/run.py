@@ -14,7 +14,7 @@ from bridge.page.dialogs import Dialog
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending, read_ending
 from bridge.page.kit import call_expression, is_answer_lost, is_realm_gone, was_terminated
-from bridge.wire.commands import evaluate_in, runtime
+from bridge.wire.commands import evaluate_in, release_thrown, runtime
 from bridge.wire.router import Json
 
 logger = logging.getLogger(__name__)
@@ -80,6 +80,8 @@ class Run:
     def _on_reply(self) -> None:
         try:
             answer = self._pending.result()
+            if answer.has_thrown:
+                self._document.session.send_nowait(release_thrown())
             ending = read_ending(None if answer.has_thrown else answer.value)
         except CommandFailed as error:
             self._settle(self._why_no_answer(error))

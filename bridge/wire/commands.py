@@ -39,6 +39,7 @@ __all__ = [
     "navigation_history",
     "page",
     "parse_event",
+    "release_thrown",
     "runtime",
     "set_auto_attach",
     "set_discover_targets",
@@ -294,6 +295,9 @@ class Evaluated:
     has_thrown: bool
 
 
+_THROWN: Final = "thrown"
+
+
 def evaluate_in(
     unique_context_id: str,
     expression: str,
@@ -303,7 +307,8 @@ def evaluate_in(
 ) -> Generator[Json, Json, Evaluated]:
     """Runtime.evaluate bound to one realm: the check and the run are one step inside V8.
 
-    A numeric `contextId` would run on whatever document has that number by now, even of another origin.
+    A numeric `contextId` would run on whatever document has that number by now, even of another origin. What the
+    script throws is an object that the page keeps for us, until `release_thrown`.
 
     Args:
         timeout_ms: end the synchronous part of the script after that; nothing else of the page is ended with it.
@@ -311,6 +316,7 @@ def evaluate_in(
     params: Json = {
         "expression": expression,
         "uniqueContextId": unique_context_id,
+        "objectGroup": _THROWN,
         "returnByValue": True,
         "awaitPromise": await_promise,
         "silent": True,
@@ -321,6 +327,11 @@ def evaluate_in(
     answer: Json = result["result"]
     has_thrown = result.get("exceptionDetails") is not None
     return Evaluated(answer.get("value"), _text_if_any(answer, "className"), has_thrown)
+
+
+def release_thrown() -> Command:
+    """Runtime.releaseObjectGroup, for what scripts of `evaluate_in` threw."""
+    return runtime.release_object_group(_THROWN)
 
 
 def get_version() -> Generator[Json, Json, str]:

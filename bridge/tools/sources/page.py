@@ -55,6 +55,11 @@ class PageSource:
         if told.pop(document, None) is not None:
             self._publish(page)
 
+    def clear(self) -> None:
+        """The browser is gone, with all its pages."""
+        self._told.clear()
+        self._registry.clear()
+
     def _publish(self, page: PageState) -> None:
         """What the page itself says comes first. An iframe may answer before it, and counts only beside it."""
         told = self._told[page.handle]

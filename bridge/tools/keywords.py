@@ -5,8 +5,8 @@ Two things make them cheap. A schema is copied once into values that carry what 
 """
 
 import json
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, Final, cast
@@ -43,14 +43,17 @@ class _Budget:
 _BUDGET: ContextVar[_Budget | None] = ContextVar("budget", default=None)
 
 
-@contextmanager
-def budget(steps: int) -> Generator[None]:
+class budget:  # noqa: N801  # used as `with budget(steps):`; a generator would take as long as a small check
     """Bound the work of the checks inside: beyond it they raise OutOfSteps."""
-    token = _BUDGET.set(_Budget(steps))
-    try:
-        yield
-    finally:
-        _BUDGET.reset(token)
+
+    def __init__(self, steps: int) -> None:
+        self._budget = _Budget(steps)
+
+    def __enter__(self) -> None:
+        self._token = _BUDGET.set(self._budget)
+
+    def __exit__(self, *_: object) -> None:
+        _BUDGET.reset(self._token)
 
 
 def spend(steps: int) -> None:

@@ -4,8 +4,8 @@ jsonschema works on a copy in which every reference is known to stay inside the 
 """
 
 import json
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -71,14 +71,15 @@ class CheckedSchema:
         Raises:
             SchemaUnusable: the check took more than `steps`, or nested too deeply.
         """
-        with _within(steps):
-            fits = self.verdict.fits(value) if self.verdict.fits else None
-            try:
+        fits = None
+        try:
+            with budget(steps):
+                fits = self.verdict.fits(value) if self.verdict.fits else None
                 return [] if fits else find_faults(iter_errors(self.validator, quiet(value)))
-            except OutOfSteps:
-                if fits is None:
-                    raise
+        except (OutOfSteps, RecursionError, NotThere) as error:
+            if fits is False and isinstance(error, OutOfSteps):
                 return [TOO_LARGE]
+            raise _too_much(error) from error
 
     def find_elements(self, value: Json) -> list[ElementPlace]:
         """Where arguments that fit name elements.
@@ -87,28 +88,20 @@ class CheckedSchema:
             SchemaUnusable: as `check`.
         """
         copy = quiet(value)
-        with noting() as notes, _within(limits.SCHEMA_STEPS):
-            if self.verdict.fits_noting is None or not self.verdict.fits_noting(copy):
-                find_faults(iter_errors(self.validator, copy))
+        try:
+            with noting() as notes, budget(limits.SCHEMA_STEPS):
+                if self.verdict.fits_noting is None or not self.verdict.fits_noting(copy):
+                    find_faults(iter_errors(self.validator, copy))
+        except (OutOfSteps, RecursionError, NotThere) as error:
+            raise _too_much(error) from error
         return notes.places(copy)
 
 
-@contextmanager
-def _within(steps: int) -> Generator[None]:
-    """Bound the work of checking one value, which happens inside.
-
-    Raises:
-        SchemaUnusable: it was too much.
-    """
-    try:
-        with budget(steps):
-            yield
-    except OutOfSteps as error:
+def _too_much(error: OutOfSteps | RecursionError | NotThere) -> SchemaUnusable:
+    reason = "its references nest too deeply for this value"
+    if isinstance(error, OutOfSteps):
         reason = f"checking this value against it takes more than {error.steps:,} steps"
-        raise SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.") from error
-    except (RecursionError, NotThere) as error:
-        reason = "its references nest too deeply for this value"
-        raise SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.") from error
+    return SchemaUnusable(f"The input schema can't be used: {reason}. Send smaller arguments.")
 
 
 def check_schema(text: str) -> CheckedSchema:

@@ -214,11 +214,13 @@ def _properties(compiler: _Compiler, value: Json, _: Schema) -> Test:
     def test(instance: Json) -> bool:
         if not isinstance(instance, dict):
             return True
-        for name, part in cast("Schema", instance).items():
+        given = cast("Schema", instance)
+        for name, part in given.items():
             fits = tests.get(name)
             if fits is not None and not fits(part):
                 return False
-        spend(len(cast("Schema", instance)) >> 3)
+        if len(given) > 8:
+            spend(len(given) >> 3)
         return True
 
     return test

@@ -25,9 +25,7 @@ def divert_stdio() -> Generator[tuple[int, int]]:
             raise UsageError(
                 f"{name} is closed, and an agent speaks over stdin and stdout: have `pagebridge serve` started by one."
             )
-    nothing = os.open(os.devnull, os.O_RDWR)  # is fd 2 itself where that was closed
-    if not _is_open(2):
-        os.dup2(nothing, 2)
+    nothing = os.open(os.devnull, os.O_RDWR)  # is the lowest number that is free, so fd 2 where that was closed
     private = os.dup(0), os.dup(1)
     if sys.platform == "win32":
         import msvcrt

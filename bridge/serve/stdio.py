@@ -199,7 +199,8 @@ class Stdio:
             carried = self._outbox.carried
             with trio.move_on_after(LAST_ANSWERS_SECONDS):
                 return await self._until_stopped(step)
-            if carried == self._outbox.carried and self._has_hung_up():
+            takes_none = carried == self._outbox.carried and not self._outbox.is_empty
+            if takes_none and self._has_hung_up():
                 raise trio.BrokenResourceError
 
     async def _until_stopped(self, step: Callable[[], Awaitable[T]]) -> T:

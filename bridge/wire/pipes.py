@@ -120,6 +120,11 @@ class Outbox:
         self._waiting = 0
         self.carried = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no message waits to be taken."""
+        return not self._waiting
+
     def post(self, message: bytes) -> None:
         """Send a message from code that can't wait. Raises trio.WouldBlock where no place is left."""
         if not self._waiting and self._sender.send_now(message):

@@ -94,7 +94,7 @@ async def test_a_session_is_one_connection_with_our_headers_and_past_every_proxy
 
 
 async def test_while_a_person_is_asked_calls_answer_early_and_nobody_asks_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(limits, "BROWSER_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(limits, "ATTACH_WAIT_SECONDS", 0.1)
     async with open_relay(None) as relay, open_bridge(AttachOptions(where=f"ws://127.0.0.1:{relay.port}/x")) as bridge:
         agent = Agent(bridge)
         with trio.fail_after(10):

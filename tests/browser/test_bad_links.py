@@ -1,9 +1,10 @@
 """The faults of `tests/faults`, with a real Chromium: it speaks as the fake one does, and the link to it is as bad."""
 
 import json
+import os
 import re
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -13,11 +14,13 @@ from urllib.request import Request, urlopen
 import pytest
 import trio
 
+from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.errors import PageCrashed
 from bridge.wire.address import Address, open_stream
 from bridge.wire.commands import page
+from bridge.wire.router import Json
 from bridge.wire.transports import Transport, open_websocket, websocket_over
 from tests.browser.asking import page_of, run_script
 from tests.browsers import run_chromium
@@ -27,6 +30,7 @@ from tests.faults.fake_links import DirectTransport, Wrap
 from tests.faults.messages import Path, Recorder, SpoiltTransport
 from tests.faults.session import check_well, codes, find_page, use, wait_found_again
 from tests.faults.streams import End, Faults, FaultyStream
+from tests.faults.test_fields import KINDS
 from tests.sites import Site, offering, tool
 
 
@@ -120,6 +124,56 @@ async def test_the_fake_chromium_speaks_as_the_real_one_does(shop: Site, shop_ch
         assert kind in real.fields, f"Chromium never sends {kind}"
         unknown = shapes(fake, kind) - shapes(real, kind)
         assert not unknown, f"{kind} of the fake Chromium has what the real one has not"
+
+
+class SpoilKind:
+    """Renames every field of one kind of message of the first page, of its iframes, and of the browser itself."""
+
+    def __init__(self, kind: str, url: str) -> None:
+        self._kind = kind
+        self._url = url
+        self._others: set[object] = set()
+        """Sessions of other pages."""
+
+    def __call__(self, kind: str, message: Json) -> Sequence[Json]:
+        told = message.get("params", {})
+        of_other = message.get("sessionId") in self._others or told.get("targetInfo", {}).get("url") == self._url
+        if kind == "Target.attachedToTarget" and of_other:
+            self._others.add(told["sessionId"])
+        if kind != self._kind or of_other:
+            return [message]
+        return [message | {part: renamed(message[part]) for part in ("params", "result") if part in message}]
+
+
+def renamed(value: Any) -> Any:
+    """The same with other names."""
+    match value:
+        case dict():
+            return {f"{key}Renamed": renamed(inner) for key, inner in value.items()}
+        case list():
+            return [renamed(inner) for inner in value]
+        case _:
+            return value
+
+
+@pytest.mark.parametrize("kind", KINDS if os.environ.get("TORTURE") else ["Page.frameNavigated"])
+async def test_a_kind_of_message_that_a_real_browser_changes_costs_one_page_at_most(
+    shop: Site, shop_chromium: str, monkeypatch: pytest.MonkeyPatch, kind: str
+):
+    for name in ("CALL_SECONDS", "LOAD_SECONDS", "NAVIGATION_SECONDS", "PAGE_ANSWER_SECONDS"):
+        monkeypatch.setattr(limits, name, 1.0)
+
+    @asynccontextmanager
+    async def open_transport() -> AsyncGenerator[Transport]:
+        async with open_websocket(shop_chromium) as transport:
+            yield SpoiltTransport(transport, SpoilKind(kind, f"{shop.origin}/2"))
+
+    with trio.fail_after(60):
+        async with open_bridge_over(open_transport) as bridge:
+            agent = Agent(bridge)
+            await use(agent, origin=shop.origin)
+            monkeypatch.undo()
+            await check_well(agent, origin=shop.origin)
 
 
 def bad_link(url: str, wrap: Wrap) -> OpenTransport:

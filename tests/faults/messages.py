@@ -52,7 +52,7 @@ class SpoiltTransport(Transport):
         self._inner = inner
         self._spoil = spoil
         self._kinds = Kinds()
-        self._ready: deque[bytes] = deque()
+        self._ready: deque[bytes | bytearray | str] = deque()
 
     async def send(self, message: bytes) -> None:
         self._kinds.sent(json.loads(message))
@@ -60,9 +60,12 @@ class SpoiltTransport(Transport):
 
     async def receive(self) -> bytes | bytearray | str:
         while not self._ready:
-            message = json.loads(await self._inner.receive())
-            spoilt = self._spoil(self._kinds.of(message), message)
-            self._ready += (one if isinstance(one, bytes) else json.dumps(one).encode() for one in spoilt)
+            told = await self._inner.receive()
+            message = json.loads(told)
+            for one in self._spoil(self._kinds.of(message), message):
+                # What is not spoilt goes on as it came.
+                whole = told if one is message else one
+                self._ready.append(json.dumps(whole).encode() if isinstance(whole, dict) else whole)
         return self._ready.popleft()
 
     async def aclose(self) -> None:

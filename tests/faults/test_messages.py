@@ -3,12 +3,12 @@
 import json
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from random import Random
 from typing import Final
 
 import pytest
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
@@ -144,3 +144,43 @@ async def test_events_in_any_order_cost_no_more_than_their_page(autojump_clock: 
         spoil = SpoilNth(-1, lambda message: [message], of_pages=True)
         spoil.chromium = Shuffled(seed)
         await use_over(spoil)
+
+
+async def test_a_page_that_can_not_be_attached_says_why(autojump_clock: MockClock):
+    def spoil(kind: str, message: Json) -> Sequence[Json]:
+        refusal = {"id": message.get("id"), "error": {"code": -32000, "message": "Not allowed"}}
+        return [refusal] if kind == "Page.enable reply" else [message]
+
+    async with open_bridge_over(lambda: nullcontext(SpoiltTransport(DirectTransport(FakeChromium()), spoil))) as bridge:
+        answer = await Agent(bridge).list_page_tools("p1", None, None)
+
+    assert codes([answer]) == ["page_gone"]
+    assert answer.text.startswith("Page p1 can't be followed: Page.enable failed: Not allowed.")
+
+
+async def test_a_tab_that_never_shows_up_is_closed_again(autojump_clock: MockClock):
+    chromium = FakeChromium()
+    pages = set(chromium.frames)
+
+    def hide(kind: str, message: Json) -> Sequence[Json]:
+        known = message.get("params", {}).get("targetInfo", {}).get("targetId") in pages
+        return [] if kind == "Target.attachedToTarget" and not known else [message]
+
+    async with open_bridge_over(lambda: nullcontext(SpoiltTransport(DirectTransport(chromium), hide))) as bridge:
+        answer = await Agent(bridge).open_page("https://shop.test/hidden")
+        await wait_all_tasks_blocked()
+
+    assert codes([answer]) == ["timed_out"]
+    assert set(chromium.frames) == pages
+
+
+async def test_an_event_that_can_not_be_read_is_told_of_once(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+):
+    def spoil(kind: str, message: Json) -> Sequence[Json]:
+        return [message | {"params": {}}] if kind == "Page.lifecycleEvent" else [message]
+
+    async with open_bridge_over(lambda: nullcontext(SpoiltTransport(DirectTransport(FakeChromium()), spoil))) as bridge:
+        await use(Agent(bridge))
+
+    assert caplog.text.count("sends Page.lifecycleEvent in a form that cannot be read") == 1

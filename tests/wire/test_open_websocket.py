@@ -235,6 +235,29 @@ async def test_message_over_the_limit_is_named():
                 await websocket.receive()
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pytest.param(b"\x81\x03a\xff\xfe", id="text that is not UTF-8"),
+        pytest.param(b"\xff\xff\xff\xff", id="reserved bits"),
+        pytest.param(b"\x81\x83abcd\x00\x00\x00", id="a masked frame"),
+        pytest.param(b"\x80\x00", id="the rest of no message"),
+        pytest.param(b"\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", id="a frame of 16 exabytes"),
+    ],
+)
+async def test_what_is_no_websocket_ends_the_link_with_a_reason(frame):
+    async def send_frame(stream):
+        async with open_background() as nursery:
+            await (await trio_websocket.wrap_server_stream(nursery, stream)).accept()
+        await stream.send_all(frame)
+
+    with trio.fail_after(5):
+        async with open_server(send_frame) as server, open_websocket(server.url) as websocket:
+            with pytest.raises(TransportEnded, match="the websocket"):
+                await websocket.receive()
+        await server.client_left.wait()
+
+
 async def test_error_in_the_block_comes_out_as_it_is():
     cause = ValueError()
     with trio.fail_after(5):

@@ -42,7 +42,8 @@ class Pages:
         self._arrived = trio.Event()
         self._queue: deque[Page] = deque()
         """Those that were there before us, and wait for their turn to be set up."""
-        self._places_taken = 0
+        self._places = 0
+        """How many more may begin now. None do before all are known that were there: some go first."""
         self._place_left = trio.Event()
         self.unused: Page | None = None
         """The empty page that a launched browser starts with, until somebody goes somewhere with it."""
@@ -79,7 +80,7 @@ class Pages:
         Raises:
             ConnectionLost: the link ended meanwhile.
         """
-        while self._queue or self._places_taken:
+        while self._queue or self._places < limits.SET_UPS:
             if (lost := self._browser.connection.lost) is not None:
                 raise lost
             await self._place_left.wait()
@@ -165,11 +166,16 @@ class Pages:
             self._queue.append(page)
         self._give_places()
 
+    def begin(self) -> None:
+        """Those that were there are known. For `open_pages`, once."""
+        self._places = limits.SET_UPS
+        self._give_places()
+
     def _give_places(self) -> None:
-        while self._queue and self._places_taken < limits.SET_UPS:
+        while self._queue and self._places:
             page = self._queue.popleft()
             page.begin()
-            self._places_taken += 1
+            self._places -= 1
             self._nursery.start_soon(self._take_place, page)
 
     async def _take_place(self, page: Page) -> None:
@@ -177,7 +183,7 @@ class Pages:
         with trio.move_on_after(limits.SET_UP_SECONDS), suppress(BridgeError):
             await page.wait_attached()
             await page.wait_asked()
-        self._places_taken -= 1
+        self._places += 1
         self._give_places()
         self.wake()
 
@@ -217,6 +223,7 @@ async def open_pages(
     async with open_background() as nursery:
         pages = Pages(browser, nursery, observer, settings, count(1) if numbers is None else numbers)
         await browser.attach_to_pages(pages.on_change)
+        pages.begin()
         if browser.ours:
             pages.unused = next(iter(pages), None)
         try:

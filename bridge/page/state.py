@@ -344,7 +344,8 @@ class PageState:
         await self.wait_changed(lambda: self.stage is not Stage.ATTACHING)
 
     async def wait_awake(self) -> None:
-        """As `wait_attached`, but a page that sleeps is not waited for; one that is asked for has its turn now.
+        """As `wait_attached`, but a page that sleeps is not waited for; one that is asked for has its turn now, or
+        another chance of `limits.SET_UP_SECONDS`.
 
         Raises:
             PageAsleep: it sleeps.
@@ -353,7 +354,8 @@ class PageState:
         if self.stage is not Stage.ATTACHING:
             return
         self.begin()
-        with trio.move_on_at(self._begun + limits.PAGE_ANSWER_SECONDS):
+        again = trio.current_time() + limits.SET_UP_SECONDS
+        with trio.move_on_at(max(again, self._begun + limits.PAGE_ANSWER_SECONDS)):
             await self.wait_attached()
             return
         raise PageAsleep(self.handle)

@@ -23,7 +23,6 @@ from bridge.settings import AttachOptions
 from bridge.wire.router import RawEvent
 from tests.browser.asking import call, facts, list_tools, names, open_page, page_of, read, run_script, wait_offered
 from tests.browser.other_client import OtherClient, open_other_client
-from tests.browser.test_deadlines import children
 from tests.browser.test_navigation import DISCARD
 from tests.browsers import RunningBrowser, run_chromium
 from tests.sites import Site, offering, tool
@@ -44,28 +43,30 @@ def run_used_chromium(tmp_path: Path, url: str = "about:blank") -> Generator[Run
         yield browser
 
 
-async def renderer_of(browser: RunningBrowser, other: OtherClient, target_id: str) -> int:
-    """The process of a page: the one that works when the page does."""
-    before = cpu_times(browser)
-    while True:
-        await other.run_script(target_id, "for (const end = performance.now() + 200; performance.now() < end;);")
-        worked = {process: ticks - before.get(process, 0) for process, ticks in cpu_times(browser).items()}
-        most, next_most, *_ = (*sorted(worked.values(), reverse=True), 0)
-        if most > 10 + 3 * next_most:
-            return max(worked, key=lambda process: worked[process])
+async def renderer_of(other: OtherClient, target_id: str) -> int:
+    """The process of a page, as the head of a trace of it says."""
+    session_id = await other.attach(target_id)
+    traced: list[Any] = []
+    complete = trio.Event()
 
+    def note(event: Any) -> None:
+        match event:
+            case RawEvent(method="Tracing.dataCollected"):
+                traced.extend(event.params["value"])
+            case RawEvent(method="Tracing.tracingComplete"):
+                complete.set()
+            case _:
+                pass
 
-def cpu_times(browser: RunningBrowser) -> dict[int, int]:
-    """Ticks of every renderer of the browser."""
-    parents, todo = children(), [browser.process.pid]
-    for parent in todo:
-        todo += parents.get(parent, [])
-    times = {process: Path(f"/proc/{process}") for process in todo}
-    return {
-        process: sum(map(int, (folder / "stat").read_text().rpartition(")")[2].split()[11:13]))
-        for process, folder in times.items()
-        if b"--type=renderer" in (folder / "cmdline").read_bytes()
-    }
+    other.connection.listen(session_id, note)
+    categories = ["disabled-by-default-devtools.timeline"]
+    await other.run("Tracing.start", session_id, traceConfig={"includedCategories": categories})
+    await other.run("Tracing.end", session_id)
+    await complete.wait()
+    await other.run("Target.detachFromTarget", sessionId=session_id)
+    [head] = [event for event in traced if event["name"] == "TracingStartedInBrowser"]
+    [frame] = head["args"]["data"]["frames"]
+    return frame["processId"]
 
 
 @contextmanager
@@ -85,20 +86,12 @@ def tabs_of(browser: RunningBrowser) -> Counter[str]:
     return Counter(url for url in urls if not url.startswith(LEFT_ALONE))
 
 
-async def scripts_in(other: OtherClient, target_id: str) -> list[str]:
-    """What the debugger knows of ours in a page: the names of scripts and of global constants."""
+async def kits_in(other: OtherClient, target_id: str) -> list[str]:
+    """The names of ours in a page's global scope, which no script of it can list."""
     session_id = await other.attach(target_id)
-    found: list[str] = []
-
-    def note(event: Any) -> None:
-        if getattr(event, "method", "") == "Debugger.scriptParsed":
-            found.append(event.params["url"])
-
-    other.connection.listen(session_id, note)
-    await other.run("Debugger.enable", session_id)
     constants = (await other.run("Runtime.globalLexicalScopeNames", session_id))["names"]
     await other.run("Target.detachFromTarget", sessionId=session_id)
-    return [name for name in (*found, *constants) if name.startswith(("bridge/", "k_"))]
+    return [name for name in constants if name.startswith("k_")]
 
 
 async def list_pages(agent: Agent) -> list[dict[str, Any]]:
@@ -153,7 +146,7 @@ async def test_a_crowd_of_tabs_is_listed_at_once_and_the_bad_ones_are_marked(tmp
     with run_used_chromium(tmp_path) as browser, trio.fail_after(60):
         async with open_other_client(browser.websocket) as other, open_bridge(attach(browser)) as second:
             bad = await other.open_loaded(elsewhere.page("/stopped", offering(PING)))
-            process = await renderer_of(browser, other, bad)
+            process = await renderer_of(other, bad)
             tabs = await open_crowd(other, site)
             await other.run_script(tabs["desk"], DISCARD % f"{site.origin}/slept")
             holding = await other.attach(tabs["frozen"])
@@ -191,8 +184,8 @@ async def check_left_alone(other: OtherClient, tabs: dict[str, str]) -> None:
     assert len([info for info in infos if info["type"] == "worker"]) == 20
     assert [info["attached"] for info in infos if info["targetId"] == tabs["extension"]] == [False]
     assert attached <= {"page", "tab"}, attached
-    assert await scripts_in(other, tabs["extension"]) == []
-    assert await scripts_in(other, tabs["settings"]) == []
+    for name in ("extension", "settings"):
+        await check_untouched(other, tabs[name])
 
 
 async def test_a_tab_that_goes_from_an_extension_to_a_site_and_back_is_a_page_in_between(
@@ -218,12 +211,14 @@ async def test_a_tab_that_goes_from_an_extension_to_a_site_and_back_is_a_page_in
         assert page.handle not in [listed["page"] for listed in await list_pages(agent)]
         await other.run("Target.detachFromTarget", sessionId=driver)
         assert not await is_attached(other, tab)
-        # A script of ours may have begun there; it saw where it was, and did nothing.
-        for name in await scripts_in(other, tab):
-            if not name.startswith("bridge/"):
-                assert await other.run_script(tab, name) is False
-        assert await other.run_script(tab, "addEventListener.toString === Function.prototype.toString") is True
+        await check_untouched(other, tab)
         await other.run("Target.closeTarget", targetId=tab)
+
+
+async def check_untouched(other: OtherClient, target_id: str) -> None:
+    """A script of ours may have begun there before we knew; it saw where it was, and did nothing."""
+    for kit in await kits_in(other, target_id):
+        assert await other.run_script(target_id, kit) is False
 
 
 async def is_attached(other: OtherClient, target_id: str) -> bool:
@@ -236,7 +231,7 @@ async def test_pages_that_do_not_answer_hold_up_the_tools_of_no_other(site: Site
     bad = site.elsewhere().page("/bad", offering(PING))
     with run_chromium("about:blank", "--process-per-site") as browser, trio.fail_after(30):
         async with open_other_client(browser.websocket) as other:
-            process = await renderer_of(browser, other, await other.open_loaded(bad))
+            process = await renderer_of(other, await other.open_loaded(bad))
             for _ in range(limits.PAGES_ASKED - 2):
                 await other.open_loaded(bad)
             good = await other.open_loaded(site.page("/good", offering(PING)))
@@ -280,7 +275,7 @@ async def test_a_page_that_is_killed_while_it_does_not_answer_is_a_page_again_on
     with run_chromium() as browser, trio.fail_after(30):
         async with open_other_client(browser.websocket) as other:
             target_id = await other.open_loaded(site.page("/hung", offering(PING)))
-            process = await renderer_of(browser, other, target_id)
+            process = await renderer_of(other, target_id)
             person = await other.attach(target_id)
             with stopped(process):
                 async with open_bridge(attach(browser)) as bridge:

@@ -18,7 +18,7 @@ step = @printf '\n== %s ==\n' '$(1)'
 .DEFAULT_GOAL := help
 # The order of `check` is the order a person wants to read: tests last.
 .NOTPARALLEL:
-.PHONY: help setup chromium schema-suite demo test fast browser check fmt fmt-check lint types layers shims peer bench bench-quick profile lock clean
+.PHONY: help setup chromium schema-suite demo test fast browser torture soak check fmt fmt-check lint types layers shims peer bench bench-quick profile lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,13 @@ fast: $(READY) schema-suite ## the tests that need no browser
 
 browser: $(READY) chromium $(ANGULAR) ## the tests in a real Chromium
 	@$(BIN)/pytest tests/browser tests/e2e $(ARGS)
+
+torture: export HYPOTHESIS_PROFILE ?= thorough
+torture: $(READY) chromium ## every fault in every state, at many moments; about 25 minutes
+	@$(BIN)/pytest tests -m torture $(ARGS)
+
+soak: $(READY) chromium ## navigate and call for 10 minutes, or ARGS=minutes: does anything grow?
+	@$(BIN)/python -m tests.torture.soak $(ARGS)
 
 check: fmt-check lint types layers shims test ## everything that must hold before a change lands
 

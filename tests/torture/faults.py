@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import trio
 
+from bridge.page.document import Document
 from bridge.settings import FramePolicy
 from bridge.wire.commands import target
 from tests.browser.asking import run_script
@@ -255,19 +256,24 @@ async def leave_and_come_back(scene: Scene) -> None:
 
 async def swap_frame(scene: Scene) -> None:
     """The iframe with the tool goes to its page's own process, and comes back to one of its own."""
-    other = scene.other
-    script = "frame = document.querySelector('iframe'); there = frame.src; frame.src = '/local'; 0"
+    other, there = scene.other, scene.site.elsewhere().origin
+    before = await frames_of(scene)
     scene.site.page("/local", "<script>fetch('/local-shown')</script>")
-    asked = scene.site.asked["/local-shown"]
-    await other.run_script(scene.target_id, script)
-    await scene.site.wait_asked("/local-shown", asked + 1)
-    asked = scene.site.asked["/shown"]
-    await other.run_script(scene.target_id, "frame.src = there; 0")
-    await scene.site.wait_asked("/shown", asked + 1)
+    local, shown = scene.site.asked["/local-shown"], scene.site.asked["/shown"]
+    await other.run_script(scene.target_id, "frame = document.querySelector('iframe'); frame.src = '/local'; 0")
+    await scene.site.wait_asked("/local-shown", local + 1)
+    await other.run_script(scene.target_id, f"frame.src = '{there}/framed{scene.number}'; 0")
+    await scene.site.wait_asked("/shown", shown + 1)
     if scene.has_bridge:
-        # The bridge looks at a frame when it looks at a page: it has to have heard of this one.
+        # The bridge asks a frame when it has heard of it, and whoever asks for its page does not wait for that.
         page = await scene.page()
-        await page.wait_changed(lambda: any(document.frame and document.asked for document in page._documents.values()))
+        await page.wait_changed(
+            lambda: any(new.asked and new.realm.origin == there for new in {*page._documents.values()} - before)
+        )
+
+
+async def frames_of(scene: Scene) -> set[Document]:
+    return {*(await scene.page())._documents.values()} if scene.has_bridge else set()
 
 
 def framed(scene: Scene) -> str:

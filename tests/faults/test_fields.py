@@ -151,6 +151,7 @@ KINDS: Final = sorted(
         "Runtime.evaluate reply leave",
         "Runtime.evaluate reply report",
         "Runtime.evaluate reply watch",
+        "Runtime.releaseObjectGroup reply",
         "Runtime.runIfWaitingForDebugger reply",
         "Target.closeTarget reply",
         "Target.createTarget reply",

@@ -1,7 +1,6 @@
 """The faults of `tests/faults`, with a real Chromium: it speaks as the fake one does, and the link to it is as bad."""
 
 import json
-import os
 import re
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -156,7 +155,9 @@ def renamed(value: Any) -> Any:
             return value
 
 
-@pytest.mark.parametrize("kind", KINDS if os.environ.get("TORTURE") else ["Page.frameNavigated"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind == "Page.frameNavigated" else pytest.mark.torture) for kind in KINDS]
+)
 async def test_a_kind_of_message_that_a_real_browser_changes_costs_one_page_at_most(
     shop: Site, shop_chromium: str, monkeypatch: pytest.MonkeyPatch, kind: str
 ):

@@ -32,6 +32,10 @@ class Frame:
     session: str = ""
     context: str = ""
     """`uniqueId` of its realm, "" once it has crashed."""
+    is_enabled: bool = False
+    """Its contexts are told of."""
+    waits: bool = True
+    """It waits for the debugger."""
     has_kit: bool = False
     """Documents that were there before the bridge have none until it brings one."""
     round: int = 0
@@ -70,7 +74,7 @@ class FakeChromium:
     def answer(self, command: Json) -> list[Json]:
         """What it says to one command, and what happens because of it, in order."""
         self._out = []
-        if command.get("sessionId") and self._frame(command) is None:
+        if "sessionId" in command and self._frame(command) is None:
             self._refusal(command["id"], None, "Session with given id not found.")
             return self._out
         name = re.sub(r"\.|(?<=[a-z])(?=[A-Z])", "_", command["method"]).lower()
@@ -160,12 +164,14 @@ class FakeChromium:
 
     def _after_runtime_enable(self, command: Json) -> None:
         frame = self._frame(command)
-        if frame is not None:
+        if frame is not None and not frame.is_enabled:
+            frame.is_enabled = True
             self._context_created(frame)
 
     def _after_runtime_run_if_waiting_for_debugger(self, command: Json) -> None:
         frame = self._frame(command)
-        if frame is not None:
+        if frame is not None and frame.waits:
+            frame.waits = False
             self._loaded(frame)
 
     def _page_add_script_to_evaluate_on_new_document(self, _: Json) -> Json:

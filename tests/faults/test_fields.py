@@ -4,7 +4,6 @@ and a page is lost only where what is spoilt of it is needed.
 What is not in `NEEDED` may go: a new Chromium that renames it breaks nothing.
 """
 
-import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
@@ -22,6 +21,7 @@ from bridge.wire.transports import Transport
 from tests.faults.bridges import open_bridge_over
 from tests.faults.fake_chromium import FakeChromium
 from tests.faults.fake_links import DirectTransport
+from tests.faults.forms import SHORT_AND_FULL
 from tests.faults.messages import Path, Recorder, Spoil, SpoiltTransport
 from tests.faults.session import check_well, codes, use
 
@@ -122,9 +122,9 @@ def with_odd_field(message: Json, path: Path, odd: object) -> Json:
     return spoilt
 
 
-def odd_values(value: object, number: int) -> list[object]:
+def odd_values(value: object, number: int, *, full: bool) -> list[object]:
     """What to put in the place of a value, the `number`th of a message; the full form leaves no type of JSON out."""
-    if os.environ.get("TORTURE"):
+    if full:
         return [GONE, None, True, -1, 1e300, "", "odd", [], ["odd"], {}, {"odd": {}}]
     return [GONE, None if number % 2 else 7 if isinstance(value, str) else "odd"]
 
@@ -151,6 +151,7 @@ KINDS: Final = sorted(
         "Runtime.evaluate reply leave",
         "Runtime.evaluate reply report",
         "Runtime.evaluate reply watch",
+        "Runtime.releaseObjectGroup reply",
         "Runtime.runIfWaitingForDebugger reply",
         "Target.closeTarget reply",
         "Target.createTarget reply",
@@ -169,7 +170,10 @@ async def test_every_message_that_is_read_comes_in_the_session(autojump_clock: M
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_no_field_that_changes_ends_the_reader_and_few_are_needed_in(autojump_clock: MockClock, kind: str):
+@SHORT_AND_FULL
+async def test_no_field_that_changes_ends_the_reader_and_few_are_needed_in(
+    autojump_clock: MockClock, kind: str, full: bool
+):
     recorder = Recorder()
     well = codes(await use_spoilt(recorder))
     needed = {above for path in NEEDED.get(kind, ()) for above in accumulate(path.split("."), "{}.{}".format)}
@@ -177,7 +181,7 @@ async def test_no_field_that_changes_ends_the_reader_and_few_are_needed_in(autoj
 
     for number, (path, value) in enumerate(recorder.fields[kind].items()):
         name = ".".join(map(str, path))
-        for odd in odd_values(value, number):
+        for odd in odd_values(value, number, full=full):
             chromium = FakeChromium()
             answers = await use_spoilt(SpoilField(chromium, kind, path, odd), chromium)
             if codes(answers) != well:

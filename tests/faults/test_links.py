@@ -1,6 +1,5 @@
 """A bridge whose link to its browser is bad: slow, in slivers, cut off, reset, half-open."""
 
-import os
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import partial
@@ -16,6 +15,7 @@ from bridge.wire.transports import Transport
 from tests.faults.bridges import open_bridge_over
 from tests.faults.fake_chromium import FakeChromium
 from tests.faults.fake_links import OpenLink, Wrap, open_fake_websocket, open_pipe
+from tests.faults.forms import SHORT_AND_FULL
 from tests.faults.session import check_well, codes, use, wait_found_again
 from tests.faults.streams import End, Faults, FaultyStream
 
@@ -59,15 +59,15 @@ async def test_a_link_that_is_only_slow_loses_nothing(autojump_clock: MockClock,
     assert trio.current_time() - left <= 2 * limits.CLOSE_SECONDS + limits.GRACE_SECONDS
 
 
+@SHORT_AND_FULL
 @pytest.mark.parametrize("direction", ["out", "back"])
 @pytest.mark.parametrize("end", ENDS)
 async def test_a_link_that_ends_anywhere_leaves_no_call_without_an_answer(
-    autojump_clock: MockClock, open_link: OpenLink, end: str, direction: str
+    autojump_clock: MockClock, open_link: OpenLink, end: str, direction: str, full: bool
 ):
     whole = await carried_bytes(open_link, direction)
-    links = 30 if os.environ.get("TORTURE") else 4
 
-    for place in Random(end + direction).sample(range(whole), links):
+    for place in Random(end + direction).sample(range(whole), 30 if full else 4):
         wraps: list[Wrap] = [partial(FaultyStream, **{direction: replace(ENDS[end], byte_limit=place)})]
 
         def open_next(wraps: list[Wrap] = wraps) -> AbstractAsyncContextManager[Transport]:

@@ -1,7 +1,6 @@
 """Messages that come not at all, twice, in another order, under a wrong number, or in a form that is no CDP."""
 
 import json
-import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from random import Random
@@ -17,6 +16,7 @@ from bridge.wire.transports import Transport
 from tests.faults.bridges import open_bridge_over
 from tests.faults.fake_chromium import FakeChromium
 from tests.faults.fake_links import DirectTransport
+from tests.faults.forms import SHORT_AND_FULL
 from tests.faults.messages import SpoiltTransport
 from tests.faults.session import check_well, codes, use, wait_found_again
 
@@ -44,8 +44,11 @@ NO_CDP: Final[dict[str, Spoilt]] = {
     "no object": lambda _: [b"[]"],
     "deep": lambda _: [b'{"a":' * 100_000],
 }
-STEP: Final = 1 if os.environ.get("TORTURE") else 9
-"""Of the messages of a session, so many are left as they are between two that are spoilt."""
+
+
+def every(full: bool, total: int = 1000) -> range:
+    """Numbers of messages of a session: all, or some."""
+    return range(0, total, 1 if full else 9)
 
 
 def as_bytes(message: Json) -> bytes:
@@ -88,21 +91,23 @@ async def use_over(spoil: SpoilNth, *, well: bool = True, links: int = 1) -> lis
     return answers
 
 
+@SHORT_AND_FULL
 @pytest.mark.parametrize("what", HARMLESS)
-async def test_nothing_is_lost_where_a_reply(autojump_clock: MockClock, what: str):
+async def test_nothing_is_lost_where_a_reply(autojump_clock: MockClock, what: str, full: bool):
     untouched = codes(await use_over(SpoilNth(-1, HARMLESS[what], of_pages=True)))
 
     for of_pages in (True, False):
-        for number in range(0, 1000, STEP):
+        for number in every(full):
             spoil = SpoilNth(number, HARMLESS[what], of_pages=of_pages)
             assert codes(await use_over(spoil)) == untouched
             if spoil.left >= 0:
                 break
 
 
+@SHORT_AND_FULL
 @pytest.mark.parametrize("what", LOST)
-async def test_no_more_than_one_page_is_lost_where_a_reply_of_it(autojump_clock: MockClock, what: str):
-    for number in range(0, 1000, STEP):
+async def test_no_more_than_one_page_is_lost_where_a_reply_of_it(autojump_clock: MockClock, what: str, full: bool):
+    for number in every(full):
         spoil = SpoilNth(number, LOST[what], of_pages=True)
         await use_over(spoil)
         if spoil.left >= 0:
@@ -118,9 +123,12 @@ async def test_every_request_has_its_answer_in_time_where_a_reply_of_the_browser
             break
 
 
+@SHORT_AND_FULL
 @pytest.mark.parametrize("what", NO_CDP)
-async def test_the_browser_is_looked_for_again_after_a_message_that_is(autojump_clock: MockClock, what: str):
-    for number in range(0, 50, STEP):
+async def test_the_browser_is_looked_for_again_after_a_message_that_is(
+    autojump_clock: MockClock, what: str, full: bool
+):
+    for number in every(full, 50):
         answers = await use_over(SpoilNth(number, NO_CDP[what], of_pages=True), links=2)
         assert "browser_gone" in codes(answers)
 
@@ -139,8 +147,9 @@ class Shuffled(FakeChromium):
         return said
 
 
-async def test_events_in_any_order_cost_no_more_than_their_page(autojump_clock: MockClock):
-    for seed in range(300 if os.environ.get("TORTURE") else 25):
+@SHORT_AND_FULL
+async def test_events_in_any_order_cost_no_more_than_their_page(autojump_clock: MockClock, full: bool):
+    for seed in range(300 if full else 25):
         spoil = SpoilNth(-1, lambda message: [message], of_pages=True)
         spoil.chromium = Shuffled(seed)
         await use_over(spoil)

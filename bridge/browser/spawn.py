@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -102,10 +103,10 @@ def arguments_of(options: LaunchOptions, profile: Path, platform: str = sys.plat
 
 def environment() -> dict[str, str]:
     """Ours, with a temporary folder that can be used where TMPDIR names one that can't."""
-    try:
-        return {**os.environ, "TMPDIR": tempfile.gettempdir()}
-    except OSError:
-        return dict(os.environ)
+    if "TMPDIR" in os.environ and not os.access(os.environ["TMPDIR"], os.W_OK | os.X_OK):
+        with suppress(OSError):
+            return {**os.environ, "TMPDIR": tempfile.gettempdir()}
+    return dict(os.environ)
 
 
 def _is_root() -> bool:

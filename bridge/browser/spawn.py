@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -102,10 +103,11 @@ def arguments_of(options: LaunchOptions, profile: Path, platform: str = sys.plat
 
 def environment() -> dict[str, str]:
     """Ours, with a temporary folder that can be used where TMPDIR names one that can't."""
-    try:
-        return {**os.environ, "TMPDIR": tempfile.gettempdir()}
-    except OSError:
-        return dict(os.environ)
+    ours = dict(os.environ)
+    if "TMPDIR" in ours:
+        with suppress(OSError):  # there is none at all
+            ours["TMPDIR"] = tempfile.gettempdir()
+    return ours
 
 
 def _is_root() -> bool:

@@ -103,10 +103,11 @@ def arguments_of(options: LaunchOptions, profile: Path, platform: str = sys.plat
 
 def environment() -> dict[str, str]:
     """Ours, with a temporary folder that can be used where TMPDIR names one that can't."""
-    if "TMPDIR" in os.environ and not os.access(os.environ["TMPDIR"], os.W_OK | os.X_OK):
-        with suppress(OSError):
-            return {**os.environ, "TMPDIR": tempfile.gettempdir()}
-    return dict(os.environ)
+    ours = dict(os.environ)
+    if "TMPDIR" in ours:
+        with suppress(OSError):  # there is none at all
+            ours["TMPDIR"] = tempfile.gettempdir()
+    return ours
 
 
 def _is_root() -> bool:

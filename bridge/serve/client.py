@@ -51,7 +51,10 @@ class Client:
     async def _read(self, lane: Lane) -> None:
         with suppress(trio.BrokenResourceError):  # as good as the end
             while (line := await self._stdio.next_line()) is not None:
-                if not lane.takes(line):
+                if lane.takes(line):
+                    # Calls begin in the order in which they came, also those that came together.
+                    await trio.lowlevel.checkpoint()
+                else:
                     await self._hand_on(line, lane)
         self._has_ended = True
         self._to_sdk.close()

@@ -270,6 +270,7 @@ def serve(
     from bridge.browser.ahead import start_ahead
     from bridge.serve.descriptors import divert_stdio, is_stdout
     from bridge.serve.greeting import Greeter
+    from bridge.serve.imports import importing
 
     # What can't be is refused before anything that takes long is imported.
     addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
@@ -281,13 +282,16 @@ def serve(
         greeter.look()
 
         with nullcontext() if log_path is None else _open_log(log_path, options) as log, start_ahead(options):
-            import trio
+            with importing():
+                import trio
 
-            from bridge.serve.built_ins import prepare
-            from bridge.serve.service import serve_stdio
+                greeter.look()
+                from bridge.serve.built_ins import prepare
+                from bridge.serve.service import serve_stdio
 
-            greeter.look()
-            prepare()
+                greeter.look()
+                prepare()
+
             greeter.look()
             agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
             trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 import trio
 
 from bridge import limits
-from bridge.browser.endpoint import find_endpoint
 from bridge.browser.process import open_process
 from bridge.browser.targets import OURS, Change, TargetTable, TargetView
 from bridge.errors import BrowserFailedToStart, ConnectionLost
@@ -21,7 +20,6 @@ from bridge.wire.commands import (
     target,
 )
 from bridge.wire.connection import Connection, open_connection
-from bridge.wire.transports import open_websocket
 
 
 class Browser:
@@ -96,6 +94,10 @@ async def open_browser(
             async with _launch(options) as opened:
                 yield opened
         case AttachOptions():
+            # What a browser of ours does without.
+            from bridge.browser.endpoint import find_endpoint
+            from bridge.wire.websocket import open_websocket
+
             endpoint = await find_endpoint(options.where, options.headers)
             async with (
                 open_websocket(endpoint.url, endpoint.headers, handshake_seconds=prompt_seconds) as transport,

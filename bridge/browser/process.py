@@ -24,7 +24,7 @@ from bridge.errors import BrowserFailedToStart
 from bridge.limits import CLOSE_SECONDS, START_SECONDS, TERMINATE_SECONDS
 from bridge.settings import LaunchOptions
 from bridge.wire.nursery import open_background
-from bridge.wire.transports import PipeTransport, Transport, open_websocket
+from bridge.wire.transports import PipeTransport, Transport
 
 logger = logging.getLogger(__name__)
 
@@ -132,6 +132,8 @@ async def _open_transport(
     if process.stdin is not None and process.stdout is not None and options.debug_port is None:
         yield PipeTransport(process.stdin, process.stdout)
         return
+    from bridge.wire.websocket import open_websocket
+
     async with open_websocket(await browser.wait_listening()) as websocket:
         yield websocket
 

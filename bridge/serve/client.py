@@ -1,10 +1,8 @@
 """One client from its first word to its last: which of its lines go which way."""
 
-import sys
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import Final
 
 import trio
 
@@ -12,12 +10,10 @@ from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.errors import BridgeError
 from bridge.serve.greeting import Greeter
+from bridge.serve.imports import importing
 from bridge.serve.lane import Lane
 from bridge.serve.stdio import LINES_QUEUED, Stdio
 from bridge.wire.nursery import open_background
-
-SWITCH_SECONDS: Final = 0.001
-"""For how long a thread that imports keeps the others waiting."""
 
 
 class Client:
@@ -80,12 +76,8 @@ class Client:
         self._load.set()
 
     async def _serve_by_sdk(self) -> None:
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_SECONDS)
-        try:
+        with importing():
             await trio.to_thread.run_sync(import_module, "bridge.serve.mcp", abandon_on_cancel=True)
-        finally:
-            sys.setswitchinterval(before)
 
         from bridge.serve.mcp import serve_agent
         from bridge.serve.streams import Incoming, Outgoing

@@ -20,7 +20,8 @@ from bridge.errors import PageCrashed
 from bridge.wire.address import Address, open_stream
 from bridge.wire.commands import page
 from bridge.wire.router import Json
-from bridge.wire.transports import Transport, open_websocket, websocket_over
+from bridge.wire.transports import Transport
+from bridge.wire.websocket import open_websocket, websocket_over
 from tests.browser.asking import page_of, run_script
 from tests.browsers import run_chromium
 from tests.faults.bridges import OpenTransport, open_bridge_over

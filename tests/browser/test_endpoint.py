@@ -16,7 +16,7 @@ from bridge.errors import BrowserFailedToStart, UsageError
 from bridge.limits import CONNECT_SECONDS, HTTP_BODY_BYTES
 from bridge.settings import LaunchOptions
 from bridge.wire.nursery import open_background
-from bridge.wire.transports import open_websocket
+from bridge.wire.websocket import open_websocket
 
 IDLE_SECONDS = 0.2
 

@@ -17,7 +17,8 @@ from bridge.page.session import Page
 from bridge.wire.commands import navigate, target
 from bridge.wire.connection import Session, open_connection
 from bridge.wire.router import SessionId
-from bridge.wire.transports import Transport, open_websocket
+from bridge.wire.transports import Transport
+from bridge.wire.websocket import open_websocket
 from tests.browser.asking import call, facts, list_tools, names, number_of_realm, open_page, page_of, reach_number
 from tests.browser.webmcp import claiming, evaluate, registering
 from tests.sites import Site, tool

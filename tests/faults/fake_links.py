@@ -12,7 +12,8 @@ from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 from bridge.wire.address import Address
 from bridge.wire.nursery import open_background
 from bridge.wire.router import Json
-from bridge.wire.transports import PipeTransport, Transport, TransportEnded, websocket_over
+from bridge.wire.transports import PipeTransport, Transport, TransportEnded
+from bridge.wire.websocket import websocket_over
 from tests.faults.fake_chromium import FakeChromium
 
 Wrap = Callable[[trio.abc.Stream], trio.abc.Stream]

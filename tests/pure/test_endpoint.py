@@ -12,7 +12,7 @@ from bridge.browser.endpoint import (
 )
 from bridge.errors import UsageError
 from bridge.wire.address import Address
-from bridge.wire.transports import refusal_in
+from bridge.wire.websocket import refusal_in
 
 
 @pytest.mark.parametrize(

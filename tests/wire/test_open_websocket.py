@@ -26,7 +26,8 @@ from bridge.errors import BrowserFailedToStart
 from bridge.limits import CLOSE_SECONDS, HANDSHAKE_SECONDS
 from bridge.wire.address import Address, open_stream
 from bridge.wire.nursery import open_background
-from bridge.wire.transports import TransportEnded, open_websocket
+from bridge.wire.transports import TransportEnded
+from bridge.wire.websocket import open_websocket
 
 IDLE_SECONDS = 1.0
 

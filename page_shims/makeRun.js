@@ -8,7 +8,9 @@
  * @returns {StartedRun}
  */
 function makeRun(natives, resolve) {
-  const controller = new natives.AbortController();
+  /** @type {AbortController | null} */
+  let controller = null;
+  const control = () => (controller ??= new natives.AbortController());
   /** @type {ProgressReport | null} */
   let report = null;
   /** @type {((report: ProgressReport | null) => void) | null} */
@@ -16,9 +18,11 @@ function makeRun(natives, resolve) {
   let ended = false;
   return {
     __proto__: null,
-    controller,
+    control,
     context: {
-      signal: natives.apply(natives.signalOf, controller, []),
+      get signal() {
+        return natives.apply(natives.signalOf, control(), []);
+      },
       progress(given) {
         const read = readProgress(natives, given);
         if (ended || read === null) return;

@@ -20,7 +20,7 @@ function makeRuns(natives) {
       });
     },
     abort(number, name, words) {
-      const controller = runs[number]?.controller;
+      const controller = runs[number]?.control();
       if (controller !== undefined) natives.apply(natives.abort, controller, [new natives.DOMException(words, name)]);
     },
     drop(number) {

@@ -8,6 +8,7 @@
  * @returns {{value: unknown, pointer: string, missing: string}}
  */
 function selectPart(natives, root, bounds) {
+  if (bounds.select.length === 0) return { value: root, pointer: '', missing: '' };
   const sheet = openSheet(natives, bounds);
   let value = root;
   let pointer = '';

@@ -166,7 +166,7 @@ interface ProgressReport {
 /** A tool that runs, as the bridge sees it. */
 interface StartedRun {
   __proto__: null;
-  controller: AbortController;
+  control: () => AbortController;
   context: ToolContext;
   /** Give the bridge its answer. */
   end(ending: Ending): void;

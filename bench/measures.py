@@ -243,6 +243,7 @@ class Bench:
             bridges = {pages: stack.enter_context(start_ours()) for pages in self.effort.pages}
             for pages, ours in bridges.items():
                 _open_pages(ours, url, pages)
+                ours.client.settle()
             works: dict[str, Work] = {str(pages): partial(ours.call, "add", SUM) for pages, ours in bridges.items()}
             times = time_by_turns(works, turns=self.effort.turns, in_a_row=IN_A_ROW, warm_up=20)
             memory = {pages: resident_kb(ours.client.pid) for pages, ours in bridges.items()}

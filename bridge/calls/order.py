@@ -1,8 +1,7 @@
 """Whose turn it is: the calls of one page run one after the other, those of different pages side by side."""
 
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 import trio
@@ -21,6 +20,24 @@ class _Line:
         self.latest: PageCall | None = None
 
 
+class Entry:
+    """A call that counts. Made by `Order.enter`."""
+
+    __slots__ = ("_in_flight", "_page")
+
+    def __init__(self, in_flight: Counter[Page], page: Page) -> None:
+        self._in_flight = in_flight
+        self._page = page
+
+    def __enter__(self) -> None:
+        self._in_flight[self._page] += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._in_flight[self._page] -= 1
+        if not self._in_flight[self._page]:
+            del self._in_flight[self._page]
+
+
 class Order:
     """Counts the calls that are in flight, and has those of one page wait for each other."""
 
@@ -28,9 +45,8 @@ class Order:
         self._in_flight: Counter[Page] = Counter()
         self._lines: WeakKeyDictionary[Page, _Line] = WeakKeyDictionary()
 
-    @contextmanager
-    def enter(self, page: Page) -> Generator[None]:
-        """Count a call for the length of the block.
+    def enter(self, page: Page) -> "Entry":
+        """Count a call for the length of the block that this is entered for.
 
         Raises:
             Busy: there are too many.
@@ -45,13 +61,7 @@ class Order:
                 f"{limits.CALLS} calls are in flight, which is the most. "
                 "Nothing ran; call again when one of them has been answered."
             )
-        self._in_flight[page] += 1
-        try:
-            yield
-        finally:
-            self._in_flight[page] -= 1
-            if not self._in_flight[page]:
-                del self._in_flight[page]
+        return Entry(self._in_flight, page)
 
     async def start(self, page: Page, start: Callable[[], PageCall]) -> PageCall:
         """Start a call when the one before it on its page has ended, whoever waits for that one.

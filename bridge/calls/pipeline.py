@@ -190,7 +190,7 @@ async def await_call(
 
 
 async def _await_in_time(running: PageCall, attempt: Attempt) -> Ending:
-    with trio.move_on_at(attempt.deadline):
+    with trio.CancelScope(deadline=attempt.deadline):
         return await running.wait()
     return await running.stop(attempt.what, attempt.seconds)
 

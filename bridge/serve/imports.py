@@ -8,6 +8,8 @@ from typing import Final
 
 SWITCH_SECONDS: Final = 0.001
 """For how long one thread keeps the others waiting; five times as long is usual."""
+GARBAGE: Final = (50_000, 20, 20)
+"""A call makes some hundred objects, and with Python's own 700 each other call would wait for a look through them."""
 
 
 @contextmanager
@@ -24,4 +26,5 @@ def importing() -> Generator[None]:
     finally:
         gc.freeze()
         gc.enable()
+        gc.set_threshold(*GARBAGE)
         sys.setswitchinterval(before)

@@ -42,6 +42,8 @@ class OpenRequests:
         self._most = most
         self._methods: dict[RequestId, str] = {}
         self._changed = trio.Event()
+        self._noted = 0
+        """Counts what came in and what was settled."""
 
     @property
     def are_too_many(self) -> bool:
@@ -63,6 +65,7 @@ class OpenRequests:
         self._wake()
 
     def _wake(self) -> None:
+        self._noted += 1
         self._changed.set()
         self._changed = trio.Event()
 
@@ -78,12 +81,10 @@ class OpenRequests:
 
     async def wait_quiet(self) -> None:
         """Block until none has been there for `limits.QUIET_SECONDS`."""
-        while True:
-            await self.wait_answered()
-            with trio.move_on_after(QUIET_SECONDS) as quiet:
-                await self._changed.wait()
-            if quiet.cancelled_caught:
-                return
+        noted = -1
+        while self._methods or self._noted != noted:
+            noted = self._noted
+            await trio.sleep(QUIET_SECONDS)
 
     async def wait_last_answers(self) -> None:
         """Block until none waits, up to `limits.LAST_ANSWERS_SECONDS`: nothing more is read."""

@@ -77,18 +77,26 @@ class Router:
             raise WireFault(f"a message that is nested too deeply: {shown(data)}") from error
         except ValueError as error:
             raise WireFault(f"a message that is not JSON: {shown(data)}") from error
-        match message:
-            # True and False are ints to Python.
-            case {"id": int(command_id)} if not isinstance(command_id, bool):
-                return _reply(command_id, message)
-            case {"method": str(method), "sessionId": str(session)}:
-                return RawEvent(method, _object(message, "params"), SessionId(session))
-            case {"method": str(method)} if message.get("sessionId") is None:
-                return RawEvent(method, _object(message, "params"), None)
-            case {"error": dict()}:
-                return _reply(None, message)
-            case _:
-                raise WireFault(f"a message that is neither reply nor event: {shown(data)}")
+        if not isinstance(message, dict):
+            raise WireFault(f"a message that is neither reply nor event: {shown(data)}")
+        return _read(cast("Json", message), data)
+
+
+def _read(message: Json, data: bytes | bytearray | str) -> Reply | RawEvent:
+    # The most frequent first, and without a pattern, which takes as long as the parsing.
+    # True and False are ints to Python, but not of its type.
+    command_id = message.get("id")
+    if type(command_id) is int:
+        return _reply(command_id, message)
+    match message:
+        case {"method": str(method), "sessionId": str(session)}:
+            return RawEvent(method, _object(message, "params"), SessionId(session))
+        case {"method": str(method)} if message.get("sessionId") is None:
+            return RawEvent(method, _object(message, "params"), None)
+        case {"error": dict()}:
+            return _reply(None, message)
+        case _:
+            raise WireFault(f"a message that is neither reply nor event: {shown(data)}")
 
 
 def _reply(command_id: int | None, message: Json) -> Reply:

@@ -48,7 +48,8 @@ function makeKit(natives, early) {
         const given = natives.parse(words[4]);
         const lacking = placeElements(natives, given, words[7]);
         if (lacking !== null) return lacking;
-        const wanted = { __proto__: bounds, select: words[5] };
+        /** @type {ValueBounds} */
+        const wanted = /** @type {any} */ ({ __proto__: bounds, select: words[5] });
         return runs.begin(words[6], (context) => {
           if ('source' in tool) return runRegistered(natives, tool, words[4], wanted, registrations, context);
           return runTool(natives, () => natives.apply(tool.execute, tool.owner, [given, context]), wanted);

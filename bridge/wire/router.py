@@ -12,6 +12,7 @@ SessionId = NewType("SessionId", str)
 Json = dict[str, Any]
 
 SHOWN_CHARS: Final = 80
+LARGE: Final = 64 * 1024
 
 _encode: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
@@ -70,7 +71,9 @@ class Router:
             WireFault: not UTF-8, not JSON, nested too deeply, or not a CDP message.
         """
         try:
-            message: Any = json.loads(data if isinstance(data, str) else data.decode())
+            message = _parse_large(data) if len(data) > LARGE else None
+            if message is None:
+                message = json.loads(data if isinstance(data, str) else data.decode())
         except UnicodeDecodeError as error:
             raise WireFault(f"a message that is not UTF-8: {shown(data)}") from error
         except RecursionError as error:
@@ -80,6 +83,16 @@ class Router:
         if not isinstance(message, dict):
             raise WireFault(f"a message that is neither reply nor event: {shown(data)}")
         return _read(cast("Json", message), data)
+
+
+def _parse_large(data: bytes | bytearray | str) -> Any:  # noqa: ANN401  # JSON
+    """As json, a twentieth of the time; None where json has to judge, which takes half characters, as Chromium does."""
+    from pydantic_core import from_json  # takes long to import
+
+    try:
+        return from_json(data)
+    except ValueError:
+        return None
 
 
 def _read(message: Json, data: bytes | bytearray | str) -> Reply | RawEvent:

@@ -88,7 +88,8 @@ async def test_a_flood_costs_the_bridge_little_memory(give: Give, source: str):
 
     await give(source)
 
-    assert peak_kilobytes() - before < 100_000
+    # A few copies of what is sent at most, of a value that is twenty times as large.
+    assert peak_kilobytes() - before < 150_000
 
 
 def peak_kilobytes() -> int:

@@ -43,7 +43,9 @@ PHASES: Final = (
     ("it is made JSON", "< answer as JSON"),
     ("it is written, and the client reads it", "< the client has the answer"),
 )
-"""What goes on, until the last such step of a call."""
+"""What goes on, until the last such step of a call; of FIRST, until the first."""
+
+FIRST: Final = (f"< {WAITS}", "< CDP command written")
 
 Notes = list[tuple[int, str]]
 Import = tuple[int, int, str]
@@ -145,10 +147,10 @@ def phases_of(steps: Steps) -> Iterator[tuple[str, float]]:
     """The µs of each phase; one whose last step is not there any more counts to the next."""
     rest = steps
     for title, last in PHASES:
-        # The wait that is meant is the first after the command was written.
+        # Of commands and of waits the first is meant: others may follow, of what else goes on.
         places = [number for number, (step, _) in enumerate(rest) if step == last]
         if places:
-            place = places[0] if last == f"< {WAITS}" else places[-1]
+            place = places[0] if last in FIRST else places[-1]
             yield title, sum(since for _, since in rest[: place + 1])
             rest = rest[place + 1 :]
 

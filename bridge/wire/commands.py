@@ -33,6 +33,7 @@ __all__ = [
     "get_targets",
     "get_version",
     "inspector",
+    "is_for_nobody",
     "is_unread",
     "main_frame",
     "navigate",
@@ -52,6 +53,10 @@ Result = TypeVar("Result")
 Command = Generator[Json, Json, Any]
 Event = Any
 """A PyCDP event class, one of the classes below, or `RawEvent`."""
+
+HEAD: Final = 80
+_BEFORE_METHOD: Final = '{"method":"'
+"""How Chromium begins an event."""
 
 _UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What parsers raise on a field or an enum value that they do not know, or on a number without end."""
@@ -248,6 +253,16 @@ _READERS: Final[dict[str, Callable[[Json], Event]]] = {
     "Target.targetInfoChanged": _target_info_changed,
 }
 """The events that somebody here acts on. The others are not worth reading, and some of PyCDP's warn when read."""
+
+
+def is_for_nobody(message: bytes | bytearray | str) -> bool:
+    """True for an event that nobody here acts on, by its first characters: a page can send 100,000 of them a second,
+    and each one that is parsed holds up what comes behind it."""
+    head = message[:HEAD] if isinstance(message, str) else message[:HEAD].decode("latin-1")
+    if not head.startswith(_BEFORE_METHOD):
+        return False
+    method, quote, _ = head[len(_BEFORE_METHOD) :].partition('"')
+    return quote != "" and method not in _READERS
 
 
 def is_unread(event: Event) -> bool:

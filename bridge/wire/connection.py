@@ -13,7 +13,7 @@ import trio
 
 from bridge.errors import BridgeError, CommandFailed, ConnectionLost
 from bridge.limits import CLOSE_SECONDS
-from bridge.wire.commands import Command, Event, Result, finish_command, is_unread, parse_event
+from bridge.wire.commands import Command, Event, Result, finish_command, is_for_nobody, is_unread, parse_event
 from bridge.wire.nursery import open_background
 from bridge.wire.pipes import Outbox
 from bridge.wire.router import Json, RawEvent, Reply, Router, SessionId, WireFault
@@ -187,8 +187,13 @@ class Connection:
         """Read until the transport ends or breaks the protocol; then settle every command."""
         try:
             while True:
-                # No name for the message: a large one would live on until the next comes.
-                self._take(self._router.decode(await self._transport.receive()))
+                message = await self._transport.receive()
+                if is_for_nobody(message):
+                    continue
+                read = self._router.decode(message)
+                del message  # a large one would live on until the next comes
+                self._take(read)
+                del read
         except TransportEnded as ended:
             self._lose(ConnectionLost(str(ended), close_code=ended.close_code))
         except WireFault as fault:

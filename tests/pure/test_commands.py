@@ -260,3 +260,20 @@ def test_a_history_is_read_whatever_its_transition_types_are():
     entries = [{"id": 3, "transitionType": "newer than PyCDP"}, {"id": 5}]
 
     assert finish_command(command, {"currentIndex": 1, "entries": entries}) == (1, [3, 5])
+
+
+@pytest.mark.parametrize(
+    ("head", "is_so"),
+    [
+        ('{"method":"Runtime.consoleAPICalled","params":{"type":"log"', True),
+        ('{"method":"Foo.barHappened"', True),
+        ('{"method":"Page.frameNavigated","params":{', False),
+        ('{"method":"' + "x" * 100, False),
+        ('{"id":1,"method":"Foo.bar"}', False),
+        ('{ "method":"Foo.bar"}', False),
+        ("", False),
+    ],
+)
+def test_what_is_for_nobody_is_known_by_its_head(head: str, is_so: bool):
+    assert commands.is_for_nobody(head) is is_so
+    assert commands.is_for_nobody(bytearray(head.encode())) is is_so

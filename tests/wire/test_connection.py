@@ -243,3 +243,12 @@ async def test_a_handler_may_send_and_may_listen_to_what_comes_next(peer):
         assert (await peer.next_command())["method"] == "Page.enable"
 
     assert seen == [inspector.TargetCrashed()]
+
+
+async def test_an_event_that_is_for_nobody_is_not_even_parsed(peer):
+    async with peer.open_link() as link:
+        call = link.start(target.create_target("about:blank"))
+        command = await peer.next_command()
+        await peer.say(b'{"method":"Foo.barHappened","params":{', {"id": command["id"], "result": {"targetId": "T"}})
+
+    assert call.value == "T"

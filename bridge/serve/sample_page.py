@@ -1,7 +1,7 @@
 """A page with tools for `pagebridge doctor` to call."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Final
@@ -38,10 +38,12 @@ def serve_sample() -> Generator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(SAMPLE)
+            # A browser that ends hangs up where it likes.
+            with suppress(ConnectionError):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(SAMPLE)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class names it so
             pass

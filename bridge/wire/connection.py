@@ -77,9 +77,14 @@ class Pending(Generic[Result]):
 
 
 class Connection:
-    """Commands and events over one transport. Made by `open_connection`."""
+    """Commands and events over one transport. Made by `open_connection`.
+
+    Attributes:
+        hears_all: events that nobody in this package acts on are handed out, too.
+    """
 
     def __init__(self, transport: Transport) -> None:
+        self.hears_all = False
         self._transport = transport
         self._router = Router()
         self._pending: dict[int, Pending[Any]] = {}
@@ -188,7 +193,7 @@ class Connection:
         try:
             while True:
                 message = await self._transport.receive()
-                if is_for_nobody(message):
+                if is_for_nobody(message) and not self.hears_all:
                     continue
                 read = self._router.decode(message)
                 del message  # a large one would live on until the next comes

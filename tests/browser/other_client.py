@@ -82,4 +82,5 @@ class OtherClient:
 @asynccontextmanager
 async def open_other_client(address: str) -> AsyncGenerator[OtherClient]:
     async with open_browser(AttachOptions(where=address)) as browser:
+        browser.connection.hears_all = True
         yield OtherClient(browser.connection)

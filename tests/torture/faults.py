@@ -243,10 +243,11 @@ async def reload_by_itself(scene: Scene) -> None:
 async def leave_and_come_back(scene: Scene) -> None:
     """Into the back/forward cache, and out of it."""
     restored = scene.site.asked["/restored"]
+    page = await scene.page() if scene.has_bridge else None
+    url = page.url if page is not None else ""
     await leave(scene)
-    if scene.has_bridge:
+    if page is not None:
         # Long enough elsewhere that whoever waits for the page decides over that.
-        page = await scene.page()
         await page.wait_changed(
             lambda: page.url == elsewhere(scene) and page.document is not None and page.document.asked
         )
@@ -256,6 +257,9 @@ async def leave_and_come_back(scene: Scene) -> None:
     entry = history["entries"][history["currentIndex"] - 1]["id"]
     await other.run("Page.navigateToHistoryEntry", session, entryId=entry)
     await scene.site.wait_asked("/restored", restored + 1)
+    if page is not None:
+        # The page says so before Chromium does.
+        await page.wait_changed(lambda: page.url == url and page.document is not None)
 
 
 async def swap_frame(scene: Scene) -> None:

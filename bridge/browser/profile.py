@@ -30,7 +30,7 @@ from bridge.limits import CLOSE_SECONDS, PROFILE_SECONDS
 
 logger = logging.getLogger(__name__)
 
-_PREFIX: Final = "pagebridge-profile-"
+PREFIX: Final = "pagebridge-profile-"
 _TRIES: Final = 20
 _ABANDONED_SECONDS: Final = 60.0
 """Its maker has had time to lock it."""
@@ -94,7 +94,7 @@ async def keep_profile(fresh: Profile) -> AsyncGenerator[Profile]:
 def make_fresh() -> Profile:
     """A profile that nobody has used. Raises BrowserFailedToStart where it cannot be made."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     except OSError as error:
         raise BrowserFailedToStart(
             f"Could not make a folder for the browser's profile: {error.strerror or error}. Make room, or name another "
@@ -180,7 +180,7 @@ async def remove_abandoned_profiles() -> None:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    for folder in parent.glob(f"{_PREFIX}*"):
+    for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if _is_ours_and_old(folder.lstat()) and (lock := _lock(folder)) is not None:
                 _remove_socket(folder)

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Final
 
 from bridge.browser.executable import find_browser
-from bridge.browser.profile import Profile
+from bridge.browser.profile import PREFIX, Profile
 from bridge.errors import BrowserFailedToStart
 from bridge.limits import SMALL_SHM_BYTES
 from bridge.settings import LaunchOptions
 
 logger = logging.getLogger(__name__)
+
+SHORT_PATH: Final = 50
+"""The path of a socket has 107 characters, and Chromium puts 46 behind this one."""
 
 _FLAGS: Final = (
     "--no-first-run",
@@ -75,7 +78,7 @@ def spawn(executable: Path, options: LaunchOptions, profile: Profile) -> "subpro
         # Ctrl-C at the terminal is for us; we end the browser in our own time.
         start_new_session=True,
         pass_fds=() if profile.lock is None else (profile.lock,),
-        env=environment(),
+        env=environment(profile.folder),
     )
     profile.note_browser(process.pid)
     return process
@@ -101,8 +104,14 @@ def arguments_of(options: LaunchOptions, profile: Path, platform: str = sys.plat
     return [*arguments, *options.extra_args, "about:blank"]
 
 
-def environment() -> dict[str, str]:
-    """Ours, with a temporary folder that can be used where TMPDIR names one that can't."""
+def environment(profile: Path) -> dict[str, str]:
+    """Ours, with a temporary folder that can be used where TMPDIR names one that can't.
+
+    A fresh profile holds the browser's temporary files, too: one that is killed while it ends leaves its socket's
+    folder, and no word of where that is.
+    """
+    if profile.name.startswith(PREFIX) and len(str(profile)) < SHORT_PATH:
+        return {**os.environ, "TMPDIR": str(profile)}
     ours = dict(os.environ)
     if "TMPDIR" in ours:
         with suppress(OSError):  # there is none at all

@@ -129,7 +129,7 @@ async def test_without_any_temporary_folder_a_fresh_profile_says_so_and_a_kept_o
     async with open_profile(tmp_path) as profile:
         assert profile.folder == tmp_path
         await remove_abandoned_profiles()
-    assert "TMPDIR" not in environment() or environment()["TMPDIR"] == os.environ["TMPDIR"]
+    assert "TMPDIR" not in environment(Path("kept")) or environment(Path("kept"))["TMPDIR"] == os.environ["TMPDIR"]
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,11 @@ class Profile:
         with suppress(OSError):
             (self.folder / _OURS).write_text(f"{socket.gethostname()}-{pid}", "utf-8")
 
+    def release(self) -> None:
+        """Give up our hold on the lock; the browser has one of its own."""
+        if self.lock is not None:
+            os.close(self.lock)
+
 
 @asynccontextmanager
 async def open_profile(kept: Path | None) -> AsyncGenerator[Profile]:
@@ -75,8 +80,7 @@ async def open_profile(kept: Path | None) -> AsyncGenerator[Profile]:
         yield profile
     finally:
         _remove_socket(profile.folder)
-        if profile.lock is not None:
-            os.close(profile.lock)
+        profile.release()
 
 
 @asynccontextmanager
@@ -85,10 +89,8 @@ async def keep_profile(fresh: Profile) -> AsyncGenerator[Profile]:
     try:
         yield fresh
     finally:
-        _remove_socket(fresh.folder)
         await _remove(fresh.folder)
-        if fresh.lock is not None:
-            os.close(fresh.lock)
+        fresh.release()
 
 
 def make_fresh() -> Profile:
@@ -105,13 +107,11 @@ def make_fresh() -> Profile:
 
 def discard(fresh: Profile) -> None:
     """Remove a fresh profile whose browser was killed, and may be ending still. Blocks, up to CLOSE_SECONDS."""
-    _remove_socket(fresh.folder)
     for _ in range(_TRIES):
         if _remove_once(fresh.folder):
             break
         time.sleep(CLOSE_SECONDS / _TRIES)
-    if fresh.lock is not None:
-        os.close(fresh.lock)
+    fresh.release()
 
 
 async def _lock_kept(folder: Path) -> Profile:
@@ -183,8 +183,7 @@ def _remove_abandoned(parent: Path) -> None:
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if _is_ours_and_old(folder.lstat()) and (lock := _lock(folder)) is not None:
-                _remove_socket(folder)
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove_once(folder)
                 os.close(lock)
 
 

@@ -11,13 +11,12 @@ from typing import Final, TypeVar
 import trio
 
 from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES, OPEN_REQUESTS, QUIET_SECONDS
-from bridge.wire.pipes import ChunkReader, MessageWriter, Outbox, widen
+from bridge.wire.pipes import CHUNK_BYTES, ChunkReader, MessageWriter, Outbox, widen
 
 T = TypeVar("T")
 
 RequestId = int | str
 
-READ_BYTES: Final = 64 * 1024
 LINES_QUEUED: Final = 16
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -282,7 +281,7 @@ class _ThreadStream(trio.abc.SendStream, trio.abc.ReceiveStream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         try:
             return await trio.to_thread.run_sync(
-                os.read, self._descriptor, max_bytes or READ_BYTES, abandon_on_cancel=True
+                os.read, self._descriptor, max_bytes or CHUNK_BYTES, abandon_on_cancel=True
             )
         except OSError as error:
             raise trio.BrokenResourceError from error

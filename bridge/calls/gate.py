@@ -34,7 +34,7 @@ def why_not(tool: Tool, rules: Rules) -> str | None:
     """Why a tool must not run, as the end of a sentence; None where it may."""
     origin = tool.origin
     if (reason := rules.origins.why_not(origin)) is not None:
-        return f"it is of {origin}, and {reason}"
+        return f"it is of {_shown(origin)}, and {reason}"
     if rules.mode == "ask" and not (origin in rules.trusted_origins and tool.annotations.get("readOnlyHint") is True):
         return "in mode ask only those run that an origin named with --trust-origin marks read-only"
     approved = rules.pins.get(origin)
@@ -81,7 +81,9 @@ class Gate:
             NotAllowed: saying why.
         """
         if (reason := self._rules.origins.why_not(tools.origin)) is not None:
-            raise NotAllowed(f"No tool of page {tools.page} is run: it is of {tools.origin}, and {reason}. {_WHO}")
+            raise NotAllowed(
+                f"No tool of page {tools.page} is run: it is of {_shown(tools.origin)}, and {reason}. {_WHO}"
+            )
 
     def check(self, tool: Tool) -> None:
         """Refuse a tool that must not run.
@@ -91,6 +93,10 @@ class Gate:
         """
         if (reason := self.why_not(tool)) is not None:
             raise NotAllowed(f"Tool {tool.name!r} was not run: {reason}. {_WHO}")
+
+
+def _shown(origin: str) -> str:
+    return "an opaque origin" if origin == "://" else origin
 
 
 _WHO: Final = "Only the person who started pagebridge can change that."

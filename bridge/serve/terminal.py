@@ -148,6 +148,7 @@ async def call_tool(
 
                 async def operation(attempt: Attempt) -> Ending:
                     attempt.browser_is_up = True
+                    gate.check_page(tools)
                     arguments = given if isinstance(given, dict) else _parse(tools, wanted, given)
                     call = Call(page=page, wanted=wanted, arguments=arguments, shown=tools, gate=gate)
                     try:

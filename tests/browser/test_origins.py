@@ -128,7 +128,8 @@ async def test_what_is_easily_confused_is_read_as_chromium_reads_it_or_refused(p
 
 LABELS = [
     "a", "A", "b", "test", "localhost", "a_b", "-a", "xn--bcher-kva", "bücher", "faß", "xn--fa-hia",
-    "\uff41", "\u0430", "\u212a", "1", "127", "0x7f", "010", "256", "0", "", "%61", "a b", "*", "a!", "xn--", "x" * 64, "\u00ad", "\u200d",
+    "\uff41", "\u0430", "\u212a", "1", "127", "0x7f", "010", "256", "0", "", "%61", "a b", "*", "a!",
+    "xn--", "x" * 64, "\u00ad", "\u200d",
 ]  # fmt: skip
 HOSTS = st.one_of(
     st.lists(st.sampled_from(LABELS), min_size=1, max_size=4).map(".".join),
@@ -152,7 +153,7 @@ def made_texts() -> list[str]:
     """Many of them, found by Hypothesis before Chromium is asked once for all."""
     made: list[str] = []
 
-    @settings(max_examples=500, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=500, database=None, suppress_health_check=[HealthCheck.too_slow])
     @given(TEXTS)
     def make(text: str) -> None:
         made.append(text)

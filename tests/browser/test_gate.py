@@ -23,6 +23,8 @@ from tests.browser.asking import (
     wait_offered,
     wait_shown,
 )
+from tests.browser.other_client import OtherClient, open_other_client
+from tests.browser.test_navigation_races import MOMENTS, Wire, connection_of, make_it_happen, taking
 from tests.browser.webmcp import claiming, registering
 from tests.sites import Site, offering, tool
 
@@ -56,6 +58,12 @@ async def assert_untouched(agent: Agent, site: Site, handle: str) -> None:
         assert facts(answer) == REFUSED
         assert site.origin in answer.text
     assert (site.asked["/asked"], site.asked["/ran"]) == (0, 0)
+
+
+@pytest.fixture
+async def other_client(chromium: str) -> AsyncIterator[OtherClient]:
+    async with open_other_client(chromium) as client:
+        yield client
 
 
 @pytest.fixture(autouse=True)
@@ -129,6 +137,28 @@ async def test_a_page_that_goes_by_itself_where_tools_are_kept_out_takes_no_call
     site.asked.clear()
     assert (await call(agent, handle, "run")).text == site.origin
     assert (other_site.asked["/asked"], other_site.asked["/ran"]) == (0, 0)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_a_page_that_leaves_for_where_tools_are_kept_out_takes_nothing_along_whenever_it_leaves(
+    agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site, other_site: Site, moment: str
+):
+    handle = await open_page(agent, taking(site, "/here", "taken"))
+    await list_tools(agent, handle)
+    page = await page_of(bridge, handle)
+    session_id = await other_client.attach(page.target_id)
+    there = taking(other_site, "/there", "stolen")
+
+    async def move() -> None:
+        await other_client.run("Page.navigate", session_id, url=there)
+        await other_site.wait_asked("/shown", 1)
+
+    make_it_happen(moment, bridge, Wire(await connection_of(bridge)), page, move, there)
+    answer = await call(agent, handle, "take", {"secret": "of the first origin"})
+
+    assert facts(answer) == REFUSED
+    assert page.url == there
+    assert (site.asked["/taken"], other_site.asked["/stolen"]) == (0, 0)
 
 
 async def test_a_popup_is_held_against_its_own_origin(agent: Agent, bridge: Bridge, site: Site, other_site: Site):

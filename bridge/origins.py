@@ -15,10 +15,11 @@ from bridge.errors import UsageError
 
 _NAME: Final = r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*"
 _ORIGIN: Final = re.compile(rf"https?://(\[[0-9a-f:.]+\]|{_NAME})(?::[0-9]{{1,5}})?")
-_PATTERN: Final = re.compile(
+# Compiled when they are needed, and that is seldom.
+_PATTERN: Final = (
     rf"(?P<scheme>https?)://(?P<below>\*\.)?(?P<host>\[[0-9a-f:.]+\]|{_NAME})(?P<port>:(?:\*|[0-9]+))?/?"
 )
-_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_NUMBER: Final = r"[0-9]+|0x[0-9a-f]*"
 _PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -47,7 +48,7 @@ class OriginRules:
     """Where tools may come from.
 
     Attributes:
-        allowed: patterns as `read_pattern` gives them; without any, every origin is.
+        allowed: patterns, see `read_pattern`; without any, every origin is.
         blocked: patterns, too. They come first, and also hold for a host that is written with a dot at its end.
     """
 
@@ -103,7 +104,7 @@ def read_pattern(text: str) -> str:
     Raises:
         UsageError: it is none.
     """
-    found = _PATTERN.fullmatch(text.lower())
+    found = re.fullmatch(_PATTERN, text.lower())
     if found is None:
         raise _no_pattern(text)
     below, port = found["below"] or "", found["port"] or ""
@@ -119,14 +120,15 @@ def read_pattern(text: str) -> str:
 
 
 def _compile(patterns: tuple[str, ...], *, after_host: str) -> re.Pattern[str]:
-    found = map(_PATTERN.fullmatch, patterns)
-    return re.compile("|".join(_expression(one, after_host) for one in found if one is not None))
+    return re.compile("|".join(_expression(pattern, after_host) for pattern in patterns))
 
 
-def _expression(pattern: re.Match[str], after_host: str) -> str:
-    below = r"[^/:\[\]]+\." if pattern["below"] else ""
-    port = "(?::[0-9]+)?" if pattern["port"] == ":*" else pattern["port"] or ""
-    return f"{pattern['scheme']}://{below}{re.escape(pattern['host'])}{after_host}{port}"
+def _expression(pattern: str, after_host: str) -> str:
+    found = re.fullmatch(_PATTERN, read_pattern(pattern))
+    assert found is not None
+    below = r"[^/:\[\]]+\." if found["below"] else ""
+    port = "(?::[0-9]+)?" if found["port"] == ":*" else found["port"] or ""
+    return f"{found['scheme']}://{below}{re.escape(found['host'])}{after_host}{port}"
 
 
 def _read_host(host: str) -> str:
@@ -147,7 +149,7 @@ def _read_host(host: str) -> str:
 
 def _is_address(host: str) -> bool:
     """Whether browsers take a host for an address: its last label is a number."""
-    return host.startswith("[") or _NUMBER.fullmatch(host.rpartition(".")[2]) is not None
+    return host.startswith("[") or re.fullmatch(_NUMBER, host.rpartition(".")[2]) is not None
 
 
 def address(url: str, *, allow_file: bool = False) -> str:

@@ -151,3 +151,8 @@ def test_a_block_is_stronger_than_an_allowance_and_says_so():
     assert rules.why_not("https://cart.shop.example") is None
     assert "--block-origin" in (rules.why_not("https://pay.shop.example") or "")
     assert "--allow-origin" in (rules.why_not("https://other.example") or "")
+
+
+def test_a_pattern_that_is_none_is_an_error_and_never_passed_over():
+    with pytest.raises(UsageError):
+        OriginRules(blocked=("https://shop.example", "shop.example")).why_not("https://shop.example")

@@ -1,7 +1,6 @@
 """What a person says on the command line about which tools may run, and `pagebridge pin`, which asks them."""
 
 import json
-import os
 import re
 import stat
 from collections.abc import Iterator
@@ -126,15 +125,18 @@ def test_a_page_that_is_kept_out_offers_a_person_nothing_either(site: Site):
         (("serve", "--block-origin", "https://*"), "is not a pattern of origins"),
         (("tools", "http://127.0.0.1:9/", "--allow-origin", "http://127.1"), "is not a pattern of origins"),
         (("serve", "--pin", "/nowhere/pins.json"), "There are no pins in /nowhere/pins.json"),
-        (("serve", "--pin", __file__), "is not a file of pins"),
-        (("call", "http://127.0.0.1:9/", "add", "--pin", __file__), "is not a file of pins"),
-        (("pin", "http://127.0.0.1:9/", "--pin", __file__), "is not a file of pins"),
+        (("serve", "--pin", "BROKEN"), "is not a file of pins"),
+        (("call", "http://127.0.0.1:9/", "add", "--pin", "BROKEN"), "is not a file of pins"),
+        (("pin", "http://127.0.0.1:9/", "--pin", "BROKEN"), "is not a file of pins"),
         (("pin", "shop.example", "--pin", "pins.json"), "http://localhost:3000/"),
     ],
 )
-def test_words_that_can_not_be_used_are_one_sentence_before_anything_starts(words: tuple[str, ...], said: str):
-    os.chmod(__file__, stat.S_IMODE(os.stat(__file__).st_mode) & ~0o022)
-    done = run(*words)
+def test_words_that_can_not_be_used_are_one_sentence_before_anything_starts(
+    pins: Path, words: tuple[str, ...], said: str
+):
+    pins.write_text("{}")
+    pins.chmod(0o600)
+    done = run(*(word.replace("BROKEN", str(pins)) for word in words))
 
     assert done.returncode == 2
     assert said in error_of(done)

@@ -16,9 +16,7 @@ from bridge.errors import UsageError
 _NAME: Final = r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*"
 _ORIGIN: Final = re.compile(rf"https?://(\[[0-9a-f:.]+\]|{_NAME})(?::[0-9]{{1,5}})?")
 # Compiled when they are needed, and that is seldom.
-_PATTERN: Final = (
-    rf"(?P<scheme>https?)://(?P<below>\*\.)?(?P<host>\[[0-9a-f:.]+\]|{_NAME})(?P<port>:(?:\*|[0-9]+))?/?"
-)
+_PATTERN: Final = rf"(?P<scheme>https?)://(?P<below>\*\.)?(?P<host>\[[0-9a-f:.]+\]|{_NAME})(?P<port>:(?:\*|[0-9]+))?/?"
 _NUMBER: Final = r"[0-9]+|0x[0-9a-f]*"
 _PORTS: Final = {"http": 80, "https": 443}
 

@@ -28,6 +28,14 @@ def test_another_origin_is_rejected_even_with_an_equal_tool():
         choose(offer("add"), offer("add", origin="http://b.test"), "add")
 
 
+@pytest.mark.parametrize("wanted", ["new", "gone", "#0.1"])
+def test_another_origin_is_rejected_whatever_of_it_is_wanted(wanted: str):
+    with pytest.raises(OriginChanged):
+        choose(offer("add", "gone"), offer("add", "new", origin="http://b.test", document="2"), wanted)
+    with pytest.raises(OriginChanged):
+        choose(offer("add"), offer("add", "new", origin="http://b.test", document="2"), wanted)
+
+
 def test_another_origin_is_rejected_before_its_toolset_is_looked_at():
     shown = offer("add")
     with pytest.raises(OriginChanged):

@@ -247,10 +247,27 @@ class SchemaUnusable(CallRejected):
     code = "schema_unusable"
 
 
+class NotAllowed(CallRejected):
+    """The person who started us has not allowed it: by where it comes from, by the mode, or by what was approved."""
+
+    code = "not_allowed"
+
+
 class Busy(CallRejected):
-    """Too many calls are in flight."""
+    """Too many calls are in flight, or came too fast.
+
+    Args:
+        retry_seconds: when to try again, where that is known.
+    """
 
     code = "busy"
+
+    def __init__(self, message: str, *, retry_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds
+
+    def facts(self) -> dict[str, Any]:
+        return {} if self.retry_seconds is None else {"retry_after_seconds": self.retry_seconds}
 
 
 @dataclass(frozen=True)

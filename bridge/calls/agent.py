@@ -12,6 +12,7 @@ from bridge import limits
 from bridge.calls.answers import Answer, answer_error, answer_json
 from bridge.calls.bridge import Bridge, wait_loaded
 from bridge.calls.direct import DirectTools
+from bridge.calls.gate import Gate
 from bridge.calls.listing import Offer, cut_listing, name_tools, problems_of
 from bridge.calls.log import CallLog, recorded
 from bridge.calls.pipeline import Attempt, Call, answer_within, await_call, present_tools, run_call, shape
@@ -27,13 +28,13 @@ from bridge.errors import (
     ToolNotFound,
     UsageError,
 )
+from bridge.origins import address
 from bridge.page.pages import Pages
 from bridge.page.session import Page
 from bridge.page.values import read_pointer
 from bridge.settings import AgentSettings
 from bridge.tools.export import export_schema
 from bridge.tools.naming import Owned
-from bridge.tools.origins import address
 from bridge.tools.tool import PageTools
 from bridge.tools.turns import in_turns
 
@@ -55,7 +56,10 @@ class Agent:
         self._bridge = bridge
         self._log = log
         self._shown: dict[str, PageTools] = {}
-        self.direct = DirectTools(bridge.registry, self.settings, bridge.wait_settled) if self.settings.direct else None
+        self._gate = Gate(bridge.settings, self.settings)
+        self.direct = None
+        if self.settings.direct:
+            self.direct = DirectTools(bridge.registry, self.settings, bridge.wait_settled, self._gate)
 
     async def list_pages(self) -> Answer:
         """Every open page, with what is known of its tools."""
@@ -153,6 +157,7 @@ class Agent:
                 toolset=toolset,
                 select=_read_select(select),
                 shown=shown or self._shown.get(page),
+                gate=self._gate,
                 trusted_origins=self.settings.trusted_origins,
             )
             try:
@@ -304,7 +309,7 @@ class Agent:
         if self.direct is not None:
             self.direct.tell(tools)
             notes = self.direct.notes(tools)
-        return Offer(page.handle, page.url, tools, (*problems_of(tools), *notes))
+        return Offer(page.handle, page.url, tools, (*problems_of(tools), *notes), self._gate.refused(tools))
 
     async def _reject(self, page: Page, error: CallRejected) -> Answer:
         """A rejection, with what the page offers now where that is why."""

@@ -185,7 +185,7 @@ class Holding(Transport):
                 await self._happen()
             if not self._asked:
                 self._asked = True
-                message, found = re.subn(rb'(call\\+", )\d+', rb"\g<1>999", message)
+                message, found = re.subn(rb'(call\\+", ?)\d+', rb"\g<1>999", message)
                 assert found == 1
         await self._transport.send(message)
 

@@ -134,7 +134,7 @@ def _list_tool(tool: Tool, profile: SchemaProfile) -> dict[str, Any]:
     if tool.kind != "page":
         listed["kind"] = tool.kind
     if tool.annotations:
-        listed["annotations"] = dict(tool.annotations)
+        listed["claims"] = dict(tool.annotations)
     if tool.schema is not None:
         listed["inputSchema"] = export_schema(tool.schema, profile)
         if tool.schema.unchecked:

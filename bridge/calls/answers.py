@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from secrets import token_hex
 from typing import Any, Final, cast
 
+from bridge import limits
 from bridge.calls.frame import enclose, escape, frame, reveal
 from bridge.calls.results import Shown, clean_text
 from bridge.errors import BridgeError
@@ -26,7 +27,7 @@ class Answer:
         structured: says the same as `text`, or carries the facts of an error beside its sentence.
         media: pictures, sounds and resources; `text` has a line for each.
         notes: what we have to say beside the result, each apart from it.
-        facts: where no structured form can hold the media, what such a form would say besides.
+        facts: where no structured form can hold it all, what such a form would say besides.
     """
 
     text: str
@@ -80,7 +81,7 @@ def answer_result(shown: Shown, origin: str, *, json: bool, media: tuple[Media |
     if shown.notice:
         text = f"{text}\n{shown.notice}"
     facts = provenance(origin)
-    if media:
+    if media or len(shown.text) > limits.STRUCTURED_CHARS:
         return Answer(text, media=tuple(_framed(one, origin) for one in media), facts=facts)
     notice = {"notice": shown.notice} if shown.notice else {}
     return Answer(text, {**facts, "type": "json" if json else "text", "result": shown.text, **notice})

@@ -8,6 +8,7 @@ import pytest
 from mcp_types import CallToolResult, TextContent
 
 from bridge.calls.frame import unframe
+from bridge.serve.built_ins import BY_NAME
 from tests.e2e.client import ERAS, Era, open_agent
 from tests.hidden import HIDDEN
 from tests.sites import Site
@@ -71,8 +72,11 @@ def check_words(result: CallToolResult, *, framed: bool = False) -> None:
 async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era, site: Site):
     async with open_agent("--open", serve(site), era=era) as agent:
 
+        asked_for: set[str] = set()
+
         async def ask(name: str, **given: Any) -> CallToolResult:
-            return await agent.call_tool(name, {"page": "p1", **given} if name != "list_pages" else given)
+            asked_for.add(name)
+            return await agent.call_tool(name, given if name in ("list_pages", "open_page") else {"page": "p1", **given})
 
         listed = await ask("list_page_tools")
         told, gave, failed, posed, asked = [
@@ -88,8 +92,12 @@ async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era,
         ]
         misfit = await ask("call_page_tool", tool=tools[0]["id"], arguments={f"of{''.join(CHUNKS[0])}": ALL})
         missing = await ask("call_page_tool", tool="nope")
+        opened = await ask("open_page", url=f"{site.origin}/forging")
+        reloaded = await ask("navigate_page", action="reload")
+        closed = await ask("close_page")
 
-    for result in (listed, asked, pages, misfit, missing):
+    assert asked_for == set(BY_NAME), "each tool of ours is among them"
+    for result in (listed, asked, pages, misfit, missing, opened, reloaded, closed):
         check_words(result)
     for result in (told, gave, failed, posed, answered, *echoed):
         check_words(result, framed=True)

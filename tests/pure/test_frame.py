@@ -11,13 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridge import limits
 from bridge.calls.answers import Answer, answer_about, answer_error, answer_json, answer_result, mint_nonce, with_origin
 from bridge.calls.frame import escape, frame, unframe
+from bridge.calls.listing import Offer, list_offer
 from bridge.calls.results import Shown, clean_text, open_spill, shorten
 from bridge.errors import ArgumentsInvalid, CallTimedOut, DialogOpen, PageThrew
 from bridge.page.media import Media, Resource
-from bridge.serve.built_ins import as_result
+from bridge.serve.built_ins import BUILT_INS, _as_page_tool, _as_tool, as_result
+from bridge.tools.naming import own
+from bridge.tools.tool import PageTools
 from tests.hidden import HIDDEN, SHOWN
+from tests.pure.offers import offer
 
 ORIGIN = "https://shop.example"
 NONCE = token_hex(16)
@@ -172,6 +177,13 @@ def test_what_we_say_of_a_result_stands_outside_of_its_frame():
         assert "[Cut here: the result" not in unframe(answer.text)
 
 
+def test_a_result_that_is_larger_than_results_are_is_told_once():
+    answer = answer_result(Shown("x" * (limits.STRUCTURED_CHARS + 1), "", None, 0, 0), ORIGIN, json=False)
+
+    assert (answer.structured, answer.facts) == (None, {"origin": ORIGIN, "untrusted": True})
+    assert limits.STRUCTURED_CHARS > limits.INLINE_BYTES
+
+
 def test_the_file_of_a_result_has_it_as_it_is():
     text = "<b>\x1b\u202e\\u003c" * 10_000
     with open_spill() as spill:
@@ -246,3 +258,38 @@ def test_json_of_ours_is_read_as_it_was_written():
     content = {"pages": [{"title": "".join(HIDDEN), "<": "\\u003c"}]}
 
     assert json.loads(answer_json(content).text) == {"untrusted": True, **content}
+
+
+# Listings
+
+
+def claiming(name: str, description: str) -> PageTools:
+    """A page whose tool claims to change nothing."""
+    page = offer(name, description=description, origin=ORIGIN)
+    [tool] = page
+    object.__setattr__(tool, "annotations", {"readOnlyHint": True, "title": "a\u202eb"})
+    return page
+
+
+def test_what_a_page_claims_of_its_tool_is_listed_as_its_claim():
+    [tool] = list_offer(Offer("p1", ORIGIN, claiming("peek", ""), ()))["groups"][0]["tools"]
+
+    assert tool["claims"]["readOnlyHint"] is True
+    assert "annotations" not in tool
+
+
+def test_no_annotation_of_ours_vouches_for_a_page():
+    told = _as_page_tool("page_peek", next(iter(own(claiming("peek", "")))), "standard")
+
+    assert told["annotations"] == {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
+    assert told["_meta"]["pagebridge"]["claims"] == {"readOnlyHint": True, "title": r"a\u202eb"}
+    runs_page_code = [tool for tool in map(_as_tool, BUILT_INS) if tool["name"] in ("call_page_tool", "handle_dialog")]
+    assert [tool["annotations"] for tool in runs_page_code] == [told["annotations"]] * 2
+
+
+@pytest.mark.parametrize("char", HIDDEN, ids=ascii)
+def test_nothing_hidden_is_in_the_words_of_a_tool_of_its_own(char: str):
+    told = _as_page_tool("page_x", next(iter(own(claiming(f"a{char}b", f"about{char}it")))), "standard")
+
+    assert char not in told["title"] + told["description"]
+    assert told["_meta"]["pagebridge"]["name"] == f"a{char}b"

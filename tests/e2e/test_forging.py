@@ -71,12 +71,13 @@ def check_words(result: CallToolResult, *, framed: bool = False) -> None:
 @pytest.mark.parametrize("era", ERAS)
 async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era, site: Site):
     async with open_agent("--open", serve(site), era=era) as agent:
-
         asked_for: set[str] = set()
 
         async def ask(name: str, **given: Any) -> CallToolResult:
             asked_for.add(name)
-            return await agent.call_tool(name, given if name in ("list_pages", "open_page") else {"page": "p1", **given})
+            return await agent.call_tool(
+                name, given if name in ("list_pages", "open_page") else {"page": "p1", **given}
+            )
 
         listed = await ask("list_page_tools")
         told, gave, failed, posed, asked = [

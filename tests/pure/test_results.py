@@ -258,3 +258,25 @@ def test_what_is_shown_never_passes_the_limits_and_loses_nothing(text: str, time
             assert escape(unescape(shown.text)) == shown.text or json
         else:
             assert shown.text == escape(whole, json=json)
+
+
+def test_what_only_its_escapes_make_too_long_is_cut_as_well():
+    text = "<" * (limits.INLINE_BYTES // 6 + 1)
+    with open_spill() as spill:
+        shown = shorten(text, spill, json=False)
+
+        assert shown.full_path is not None
+        assert shown.full_path.read_text() == text
+    assert len(f"{shown.text}\n{shown.notice}".encode()) <= limits.INLINE_BYTES
+    assert shown.notice.startswith("[Cut here: the result has 8,534 bytes in 1 line. ")
+
+
+@pytest.mark.parametrize("before", range(12))
+def test_no_escape_is_cut_in_two(before: int):
+    text = "x" * before + "\U000e0041" * 10_000
+    with open_spill() as spill:
+        shown = shorten(text, spill, json=False)
+
+    assert shown.truncated
+    assert text.startswith(unescape(shown.text))
+    assert len(shown.text) > limits.INLINE_BYTES - 200

@@ -212,7 +212,7 @@ BENT_SIGNALS = """AbortController.prototype.abort = () => {}; AbortSignal.protot
         ("(input, context) => { context.signal = 5; Object.freeze(context); return never }", "may be at it still"),
         ("(input, {signal}) => { signal.dispatchEvent(new Event('abort')); return never }", "may be at it still"),
         ("(input, {signal}) => { Object.setPrototypeOf(signal, null); return never }", "may be at it still"),
-        ("(input, {signal}) => new Promise((_, fail) => listen.call(signal, 'abort', () => fail(1)))", "threw 1"),
+        ("(input, {signal}) => new Promise((_, fail) => listen.call(signal, 'abort', () => fail(1)))", "threw: 1"),
         ("(input, {signal}) => new Promise(() => listen.call(signal, 'abort', () => { throw 1 }))", "at it still"),
     ],
 )

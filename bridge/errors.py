@@ -13,10 +13,17 @@ from typing import Any, ClassVar, Self
 
 
 class BridgeError(Exception):
-    """Root of the tree. `str(error)` is one readable sentence that says what to do next."""
+    """Root of the tree. `str(error)` is one readable sentence that says what to do next.
+
+    Attributes:
+        said: what the sentence ends with, where that is a page's own words as they are.
+        origin: whose words `said` is.
+    """
 
     code: ClassVar[str] = "internal"
     dispatched: bool = False
+    said: str = ""
+    origin: str = ""
 
     @property
     def outcome(self) -> str:
@@ -307,6 +314,12 @@ class CallTimedOut(BridgeError):
         self.seconds = seconds
         self.dispatched = dispatched
 
+    def ending_with(self, error: BridgeError) -> Self:
+        """With what became of the tool at its last moment."""
+        self.args = (f"{self} {error}",)
+        self.said, self.origin = error.said, error.origin
+        return self
+
 
 class CallFailed(BridgeError):
     dispatched = True
@@ -321,8 +334,10 @@ class PageThrew(CallFailed):
 
     code = "tool_threw"
 
-    def __init__(self, message: str, *, stack: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, said: str = "", origin: str = "", stack: str = "") -> None:
+        super().__init__(f"{message} {said}" if said else message)
+        self.said = said
+        self.origin = origin
         self.stack = stack
 
 

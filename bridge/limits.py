@@ -169,6 +169,8 @@ FILE_BYTES: Final = 16_000_000
 """Of other binary data, which goes to a file; more of it does not leave the page."""
 INLINE_BYTES: Final = 50 * 1024
 INLINE_LINES: Final = 2000
+STRUCTURED_CHARS: Final = 64 * 1024
+"""Of a result that is told in structured content as well: whoever shows more inline does not want it twice."""
 SPILL_BYTES: Final = 256 * 1024 * 1024
 """Of all kept results together; beyond it the oldest goes."""
 LOG_ARGUMENT_CHARS: Final = 10_000

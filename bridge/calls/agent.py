@@ -9,7 +9,7 @@ from typing import Any, Final
 import trio
 
 from bridge import limits
-from bridge.calls.answers import Answer, answer_error, answer_json
+from bridge.calls.answers import Answer, answer_error, answer_json, with_origin
 from bridge.calls.bridge import Bridge, wait_loaded
 from bridge.calls.direct import DirectTools
 from bridge.calls.gate import Gate
@@ -106,7 +106,7 @@ class Agent:
                     raise UsageError(f"Give either url or action (one of {', '.join(ACTIONS)}), and not both.")
             return answer_json(await self._arrive(pages, found))
 
-        return await self._answer(limits.NAVIGATION_SECONDS, f"Navigating page {page}", operation)
+        return await self._answer(limits.NAVIGATION_SECONDS, f"Navigating page {page}", operation, page)
 
     async def close_page(self, page: str) -> Answer:
         """Close a page, and say which are left."""
@@ -116,7 +116,7 @@ class Agent:
             self._shown.pop(page, None)
             return answer_json({"closed": page, "pages": [self._describe(left) for left in pages]})
 
-        return await self._answer(limits.CALL_SECONDS, f"Closing page {page}", operation)
+        return await self._answer(limits.CALL_SECONDS, f"Closing page {page}", operation, page)
 
     async def list_page_tools(self, page: str | None, group: str | None, cursor: str | None) -> Answer:
         """The tools of one page, or of every page, asked for now, with their schemas."""
@@ -125,7 +125,7 @@ class Agent:
             offers = [await self._offer(pages.find(page))] if page is not None else await self._offers(list(pages))
             return answer_json(await self._list(offers, group, cursor))
 
-        return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation)
+        return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation, page)
 
     async def call_page_tool(
         self,
@@ -163,13 +163,14 @@ class Agent:
             try:
                 async with open_progress(send_progress) if send_progress else nullcontext() as progress:
                     ending = await run_call(self._bridge, call, attempt, progress)
-                return shape(self._bridge, ending)
+                assert attempt.tool is not None
+                return shape(self._bridge, ending, attempt.tool.origin)
             except CallRejected as error:
                 return await self._reject(found, error)
 
         with recorded(self._log, page, tool, arguments) as record:
             answer = await self._answer(_seconds(timeout_seconds), f"Tool {tool!r} of page {page}", operation)
-            record.answer = self._with_dialogs(page, answer)
+            record.answer = self._with_dialogs(page, with_origin(answer, record.whose))
             return record.answer
 
     async def handle_dialog(
@@ -204,10 +205,10 @@ class Agent:
                 record.attempt = attempt
                 async with open_progress(send_progress) if send_progress else nullcontext() as progress:
                     ending = await await_call(self._bridge, found, running, attempt, progress)
-                record.answer = shape(self._bridge, ending)
+                record.answer = shape(self._bridge, ending, running.tool.origin)
                 return record.answer
 
-        answer = await self._answer(_seconds(timeout_seconds), f"The dialog of page {page}", operation)
+        answer = await self._answer(_seconds(timeout_seconds), f"The dialog of page {page}", operation, page)
         return self._with_dialogs(page, answer)
 
     async def call_directly(self, name: str, arguments: object, *, send_progress: Send | None = None) -> Answer:
@@ -231,20 +232,34 @@ class Agent:
             return record.answer
 
     async def _answer(
-        self, seconds: float, what: str, operation: Callable[[Pages, Attempt], Awaitable[Answer]]
+        self,
+        seconds: float,
+        what: str,
+        operation: Callable[[Pages, Attempt], Awaitable[Answer]],
+        page: str | None = None,
     ) -> Answer:
+        """Args:
+        page: the one whose words an error may quote.
+        """
+
         async def with_pages(attempt: Attempt) -> Answer:
             pages = await self._bridge.wait_pages()
             attempt.browser_is_up = True
             return await operation(pages, attempt)
 
-        return await answer_within(seconds, what, with_pages)
+        answer = await answer_within(seconds, what, with_pages)
+        found = self._bridge.find_page(page) if page is not None else None
+        return with_origin(answer, found.realm.origin if found is not None and found.realm is not None else None)
 
     def _with_dialogs(self, handle: str, answer: Answer) -> Answer:
         """The answer of a call, with the dialogs that were answered for its page meanwhile."""
         page = self._bridge.find_page(handle)
         dialogs = page.take_answered_dialogs() if page is not None else []
-        return replace(answer, notes=(*answer.notes, answer_json({"dialogs": dialogs}).text)) if dialogs else answer
+        if not dialogs:
+            return answer
+        note = answer_json({"dialogs": dialogs})
+        structured = {**answer.structured, **(note.structured or {})} if answer.structured is not None else None
+        return replace(answer, structured=structured, notes=(*answer.notes, note.text))
 
     def _describe(self, page: Page) -> dict[str, Any]:
         """One page in a line of a list; asks nothing of the page itself."""
@@ -320,9 +335,9 @@ class Agent:
         except BridgeError:
             # The page went away meanwhile; the rejection stands without a listing.
             return answer_error(error)
-        listing = await self._list([offer], None, None)
-        rejection = answer_error(error, listing=listing)
-        return Answer(f"{rejection.text}\n{answer_json(listing).text}", rejection.structured, is_error=True)
+        listing = answer_json(await self._list([offer], None, None))
+        rejection = answer_error(error, listing=listing.structured)
+        return Answer(f"{rejection.text}\n{listing.text}", rejection.structured, is_error=True)
 
     async def _list(self, offers: list[Offer], group: str | None, cursor: str | None) -> dict[str, Any]:
         """One part of a listing; large schemas are exported beforehand."""

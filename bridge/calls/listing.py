@@ -139,7 +139,7 @@ def _list_tool(tool: Tool, refused: str | None, profile: SchemaProfile) -> dict[
     if tool.kind != "page":
         listed["kind"] = tool.kind
     if tool.annotations:
-        listed["annotations"] = dict(tool.annotations)
+        listed["claims"] = dict(tool.annotations)
     if tool.schema is not None:
         listed["inputSchema"] = export_schema(tool.schema, profile)
         if tool.schema.unchecked:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import trio
 
 from bridge import limits
-from bridge.calls.answers import Answer, answer_error
+from bridge.calls.answers import Answer, answer_about, answer_error, answer_result
 from bridge.calls.arguments import check_arguments, read_arguments
 from bridge.calls.binary import answer_binary
 from bridge.calls.bridge import Bridge, wait_loaded
@@ -222,11 +222,19 @@ async def present_tools(bridge: Bridge, page: Page, *, fresh: bool) -> PageTools
             return tools
 
 
-def shape(bridge: Bridge, ending: Ending) -> Answer:
-    """What the agent gets of a call that completed: a string as it is, a picture, another value as compact JSON."""
-    if ending.kind == "none":
-        return Answer("The tool ran and returned no value (undefined).")
-    if ending.kind == "bytes":
-        return answer_binary(ending, bridge.spill)
-    shown = shorten(ending.text, bridge.spill, json=ending.kind == "json")
-    return Answer(shown.text, media=ending.media)
+def shape(bridge: Bridge, ending: Ending, origin: str) -> Answer:
+    """What the agent gets of a call that completed: a string as it is, a picture, another value as compact JSON.
+
+    Args:
+        origin: whose tool it was.
+    """
+    match ending.kind:
+        case "none":
+            return answer_about("The tool ran and returned no value (undefined).", origin)
+        case "note":
+            return answer_about(ending.text, origin)
+        case "bytes":
+            return answer_binary(ending, bridge.spill, origin)
+        case kind:
+            shown = shorten(ending.text, bridge.spill, json=kind == "json")
+            return answer_result(shown, origin, json=kind == "json", media=ending.media)

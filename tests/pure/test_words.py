@@ -43,8 +43,9 @@ from bridge.page.session import Page
 from bridge.settings import AgentSettings, PageSettings
 from bridge.tools.schema import check_schema
 from bridge.tools.sources.content import read_completed
-from bridge.tools.sources.page import PageCall, _thrown
+from bridge.tools.sources.page import PageCall, thrown
 from bridge.tools.tool import PageTools
+from tests.frames import take_out
 from tests.pure.offers import offer, with_frame
 
 SNAPSHOT = Path(__file__).with_name("words.txt")
@@ -100,9 +101,9 @@ def raised(run: Callable[[], object]) -> BridgeError:
     return caught.value
 
 
-def thrown(**ending: Any) -> BridgeError:
+def throwing(**ending: Any) -> BridgeError:
     [tool] = offer("add")
-    return errors.PageThrew(_thrown(tool, read_ending({"how": "failed", **ending})))
+    return thrown(tool, read_ending({"how": "failed", **ending}))
 
 
 def failed_itself() -> BridgeError:
@@ -235,13 +236,13 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "many do not fit": checking('{"additionalProperties": false}', dict.fromkeys("abcdefgh", 1)),
     "too much to check": checking(SLOW, LONG),
     # It ran
-    "threw an error": partial(thrown, kind="error", name="RangeError", text="too far"),
+    "threw an error": partial(throwing, kind="error", name="RangeError", text="too far"),
     "threw an error that carries more": partial(
-        thrown, kind="error", name="RangeError", text="too far", more='{"cause":{"code":7}}'
+        throwing, kind="error", name="RangeError", text="too far", more='{"cause":{"code":7}}'
     ),
-    "threw an error without words": partial(thrown, kind="error", name="RangeError", text=""),
-    "threw a string": partial(thrown, kind="string", text="sold out"),
-    "threw an empty string": partial(thrown, kind="string", text=""),
+    "threw an error without words": partial(throwing, kind="error", name="RangeError", text=""),
+    "threw a string": partial(throwing, kind="string", text="sold out"),
+    "threw an empty string": partial(throwing, kind="string", text=""),
     "says itself that it failed": failed_itself,
     "no such part": lambda: errors.PartNotFound("Tool 'add' ran, and its result has an object of 1 key at \"/a\"."),
     # Its end
@@ -354,10 +355,11 @@ def traced(*files: str) -> Iterator[set[tuple[str, int]]]:
 def as_text(produced: dict[str, BridgeError]) -> str:
     lines: list[str] = []
     for name, error in produced.items():
-        told = answer_error(error).structured
+        answer = answer_error(error)
+        told = answer.structured
         assert told is not None
         ran = "dispatched" if told["dispatched"] else "not dispatched"
-        lines += [f"{name}: {told['code']}, {told['outcome']}, {ran}", f"    {told['message']}", ""]
+        lines += [f"{name}: {told['code']}, {told['outcome']}, {ran}", f"    {take_out(answer.text)}", ""]
     return "\n".join(lines)
 
 

@@ -173,7 +173,7 @@ class Bench:
         return ours, raw, peer
 
     def measure_websocket(self) -> list[Figure]:
-        with start_ours("--debug-port=0") as ours, open_raw(over_websocket=True) as browser:
+        with start_ours("--debug-port=0", module=LIFTED) as ours, open_raw(over_websocket=True) as browser:
             raw = browser.open_page(self.url)
             ours.client.initialize()
             ours.open(self.url)
@@ -240,7 +240,7 @@ class Bench:
         """A bridge for each number of pages, so that what many pages take of the machine hits all alike."""
         url = serve_tools(self.site, 20)
         with ExitStack() as stack:
-            bridges = {pages: stack.enter_context(start_ours()) for pages in self.effort.pages}
+            bridges = {pages: stack.enter_context(start_ours(module=LIFTED)) for pages in self.effort.pages}
             for pages, ours in bridges.items():
                 _open_pages(ours, url, pages)
                 ours.client.settle()

@@ -21,6 +21,7 @@ import trio
 from bench.listing_pages import Sample, make_samples
 from bench.mcp_server import Server, open_server
 from bridge.browser.executable import find_browser
+from bridge.calls.frame import unframe
 from tests.sites import Site, serve_site
 
 ROOT = Path(__file__).parents[1]
@@ -79,7 +80,7 @@ class Pagebridge:
         return next(one["tools"] for one in pages if one["page"] == page)
 
     async def call(self, page: str, tool: str) -> str:
-        return await self.server.call("call_page_tool", page=page, tool=tool)
+        return unframe(await self.server.call("call_page_tool", page=page, tool=tool))
 
 
 @asynccontextmanager

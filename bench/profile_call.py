@@ -92,7 +92,10 @@ def profile_call() -> CallProfile:
         url = serve_tools(site, 9)
         raw = browser.open_page(url)
         trace = Path(folder) / "trace"
-        with start_ours(module="bench.traced_serve", env={"TRACE": str(trace)}) as traced, start_ours() as untraced:
+        with (
+            start_ours(module="bench.traced_serve", env={"TRACE": str(trace)}) as traced,
+            start_ours(module="bench.lifted_serve") as untraced,
+        ):
             for ours in (traced, untraced):
                 ours.client.initialize()
                 ours.open(url)

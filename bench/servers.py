@@ -38,7 +38,9 @@ class Ours:
         self.page = json.loads(self.client.call("list_pages", {}))["pages"][0]["page"]
 
     def call(self, tool: str, arguments: object) -> str:
-        return self.client.call("call_page_tool", self.words(tool, arguments))
+        """What the tool returned, without the lines around it: to find them costs nothing beside a call."""
+        answer = self.client.call("call_page_tool", self.words(tool, arguments))
+        return answer[answer.index("\n") + 1 : answer.rindex("\n</page_content_")]
 
     def list_tools(self) -> str:
         return self.client.call("list_page_tools", {"page": self.page})

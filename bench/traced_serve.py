@@ -1,4 +1,5 @@
-"""`pagebridge serve` that notes when each step of a call begins and ends. The product's code runs as it is.
+"""`pagebridge serve` that notes when each step of a call begins and ends. The product's code runs as it is, without
+the limits that `bench/lifted_serve.py` lifts.
 
 The notes go to the file that TRACE names, one `[nanoseconds, step]` a line, on the clock of `time.perf_counter_ns`,
 which is the same for all processes on Linux.
@@ -14,6 +15,8 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final
+
+from bench.lifted_serve import lift
 
 WAITS: Final = "waits for I/O"
 
@@ -82,6 +85,7 @@ def _noted(function: Callable[..., Any], step: str) -> Callable[..., Any]:
 def main() -> None:
     from bridge.cli import main as pagebridge
 
+    lift()
     for place, step in STEPS:
         if not trace(place, step):
             print(f"There is no {place} to trace.", file=sys.stderr)

@@ -16,6 +16,7 @@ import click
 
 from bridge import limits
 from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
+from bridge.origins import OriginRules, address, read_origin, read_pattern
 from bridge.serve.printable import printable
 from bridge.serve.stderr import StderrHandler
 from bridge.settings import (
@@ -24,10 +25,10 @@ from bridge.settings import (
     DialogPolicy,
     FramePolicy,
     LaunchOptions,
+    Mode,
     PageSettings,
     SchemaProfile,
 )
-from bridge.tools.origins import address, read_origin
 
 if TYPE_CHECKING:
     from bridge.calls.log import CallLog
@@ -68,7 +69,8 @@ Examples:
   pagebridge tools http://localhost:3000               what does this page offer?
   pagebridge call http://localhost:3000 add a=1 b=2    run one of its tools
   pagebridge serve                                     what an agent starts, over stdio
-  pagebridge log calls.jsonl -f                        what do agents call? with serve --log calls.jsonl""",
+  pagebridge log calls.jsonl -f                        what do agents call? with serve --log calls.jsonl
+  pagebridge pin https://shop.example --pin tools.json   approve its tools; then serve --pin tools.json""",
 )
 @click.version_option(package_name="pagebridge", message="%(prog)s %(version)s")
 def main() -> None:
@@ -95,6 +97,10 @@ def _read_seconds(_: click.Context, __: click.Parameter, value: float) -> float:
 
 def _read_origins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
     return frozenset(read_origin(value) for value in values)
+
+
+def _read_patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(read_pattern(value) for value in values))
 
 
 _BROWSER_OPTIONS: Final = (
@@ -152,6 +158,32 @@ _PAGE_OPTIONS: Final = (
         help="What to do when a tool opens a confirm or prompt: ask the agent, or answer it. Alerts are accepted.",
     ),
     click.option("--allow-file", is_flag=True, help="Also open file: addresses, and look for tools there."),
+    click.option(
+        "--allow-origin",
+        "allowed",
+        multiple=True,
+        callback=_read_patterns,
+        metavar="PATTERN",
+        help="Use tools of these origins alone, such as https://shop.example, https://*.shop.example (every host below "
+        "it) or http://localhost:* (every port); may be repeated.",
+    ),
+    click.option(
+        "--block-origin",
+        "blocked",
+        multiple=True,
+        callback=_read_patterns,
+        metavar="PATTERN",
+        help="Use no tools of these origins, even where --allow-origin names them; may be repeated.",
+    ),
+)
+
+_PIN_FILE: Final = click.Path(path_type=Path, dir_okay=False)
+_PIN: Final = click.option(
+    "--pin",
+    "pins",
+    type=_PIN_FILE,
+    metavar="FILE",
+    help="Of each origin in FILE run only the tools that were approved there with `pagebridge pin`.",
 )
 
 _SCHEMA_PROFILE: Final = click.option(
@@ -184,8 +216,17 @@ def _with_pages(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say how pages are looked at; it gets what they say as `pages`."""
 
     @functools.wraps(command)
-    def run(*, frames: FramePolicy, dialogs: DialogPolicy, allow_file: bool, **words: Any) -> None:  # noqa: ANN401  # as above
-        command(pages=PageSettings(frames=frames, dialogs=dialogs, allow_file=allow_file), **words)
+    def run(
+        *,
+        frames: FramePolicy,
+        dialogs: DialogPolicy,
+        allow_file: bool,
+        allowed: tuple[str, ...],
+        blocked: tuple[str, ...],
+        **words: Any,  # noqa: ANN401  # as above
+    ) -> None:
+        origins = OriginRules(allowed, blocked)
+        command(pages=PageSettings(frames=frames, dialogs=dialogs, allow_file=allow_file, origins=origins), **words)
 
     for option in reversed(_PAGE_OPTIONS):
         run = option(run)
@@ -237,9 +278,17 @@ def _names_given(names: tuple[str, ...]) -> list[str]:
     multiple=True,
     callback=_read_origins,
     metavar="ORIGIN",
-    help="Origin whose tools may answer with MCP's content blocks, and are offered by --direct, too; such as "
-    "https://shop.example; may be repeated.",
+    help="Origin whose tools may answer with MCP's content blocks, are offered by --direct, too, and run in mode ask "
+    "where they are marked read-only; such as https://shop.example; may be repeated.",
 )
+@click.option(
+    "--mode",
+    type=click.Choice(get_args(Mode)),
+    default=AgentSettings.mode,
+    help="act runs page tools; ask lists them all, and runs only those that a --trust-origin marks read-only; dev is "
+    "kept for the evaluation of scripts, which is yet to come, and does what act does until then.",
+)
+@_PIN
 @_SCHEMA_PROFILE
 @click.option(
     "--log",
@@ -255,6 +304,8 @@ def serve(
     urls: tuple[str, ...],
     direct: bool,
     trusted: frozenset[str],
+    mode: Mode,
+    pins: Path | None,
     schema_profile: SchemaProfile,
     log_path: Path | None,
 ) -> None:
@@ -276,6 +327,10 @@ def serve(
     addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
     if log_path is not None and is_stdout(log_path):
         raise UsageError(f"--log can't write {log_path}: that is stdout, which carries MCP messages alone.")
+    if pins is not None:
+        from bridge.calls.pins import read_pins
+
+        read_pins(pins)
 
     with divert_stdio() as (stdin, stdout):
         greeter = Greeter(version("pagebridge"), stdin, stdout, direct=direct)
@@ -293,7 +348,9 @@ def serve(
                 prepare()
 
             greeter.look()
-            agent = AgentSettings(direct=direct, trusted_origins=trusted, schema_profile=schema_profile)
+            agent = AgentSettings(
+                direct=direct, trusted_origins=trusted, schema_profile=schema_profile, mode=mode, pins=pins
+            )
             trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)
 
 
@@ -362,6 +419,7 @@ Examples:
     metavar="SECONDS",
     help=f"Time for the tool: {limits.CALL_SECONDS:g} if not given, {limits.CALL_SECONDS_MAX:g} at most.",
 )
+@_PIN
 @_with_pages
 @_with_browser
 def call(
@@ -372,6 +430,7 @@ def call(
     words: tuple[str, ...],
     text: str | None,
     seconds: float,
+    pins: Path | None,
 ) -> None:
     """Run a TOOL of the page at URL, and print its result.
 
@@ -383,7 +442,24 @@ def call(
     """
     from bridge.serve import terminal
 
-    terminal.show_call(options, pages, url, tool, terminal.read_given(words, text), seconds)
+    terminal.show_call(options, pages, url, tool, terminal.read_given(words, text), seconds, pins)
+
+
+@main.command()
+@click.argument("url")
+@click.option("--pin", "pins", type=_PIN_FILE, required=True, metavar="FILE", help="Where to write what is approved.")
+@click.option("-y", "--yes", is_flag=True, help="Approve without asking.")
+@_with_pages
+@_with_browser
+def pin(options: LaunchOptions | AttachOptions, pages: PageSettings, url: str, pins: Path, yes: bool) -> None:
+    """Approve the tools that the page at URL offers now.
+
+    Shows what is new and what has changed since the last time, and asks. Then `serve --pin FILE` and `call --pin FILE`
+    run no other tools of its origins; with --frames, that is also said of the origins of its iframes.
+    """
+    from bridge.serve import pinning
+
+    pinning.pin_tools(options, pages, url, pins, ask=not yes)
 
 
 @main.command()

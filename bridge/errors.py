@@ -13,10 +13,17 @@ from typing import Any, ClassVar, Self
 
 
 class BridgeError(Exception):
-    """Root of the tree. `str(error)` is one readable sentence that says what to do next."""
+    """Root of the tree. `str(error)` is one readable sentence that says what to do next.
+
+    Attributes:
+        said: what the sentence ends with, where that is a page's own words as they are.
+        origin: whose words `said` is.
+    """
 
     code: ClassVar[str] = "internal"
     dispatched: bool = False
+    said: str = ""
+    origin: str = ""
 
     @property
     def outcome(self) -> str:
@@ -247,10 +254,27 @@ class SchemaUnusable(CallRejected):
     code = "schema_unusable"
 
 
+class NotAllowed(CallRejected):
+    """The person who started us has not allowed it: by where it comes from, by the mode, or by what was approved."""
+
+    code = "not_allowed"
+
+
 class Busy(CallRejected):
-    """Too many calls are in flight."""
+    """Too many calls are in flight, or came too fast.
+
+    Args:
+        retry_seconds: when to try again, where that is known.
+    """
 
     code = "busy"
+
+    def __init__(self, message: str, *, retry_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds
+
+    def facts(self) -> dict[str, Any]:
+        return {} if self.retry_seconds is None else {"retry_after_seconds": self.retry_seconds}
 
 
 @dataclass(frozen=True)
@@ -290,6 +314,12 @@ class CallTimedOut(BridgeError):
         self.seconds = seconds
         self.dispatched = dispatched
 
+    def ending_with(self, error: BridgeError) -> Self:
+        """With what became of the tool at its last moment."""
+        self.args = (f"{self} {error}",)
+        self.said, self.origin = error.said, error.origin
+        return self
+
 
 class CallFailed(BridgeError):
     dispatched = True
@@ -304,8 +334,10 @@ class PageThrew(CallFailed):
 
     code = "tool_threw"
 
-    def __init__(self, message: str, *, stack: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, said: str = "", origin: str = "", stack: str = "") -> None:
+        super().__init__(f"{message} {said}" if said else message)
+        self.said = said
+        self.origin = origin
         self.stack = stack
 
 

@@ -124,6 +124,13 @@ CALLS_PER_PAGE: Final = 8
 """In flight: they run, or wait for their turn."""
 CALLS: Final = 64
 """In flight on all pages."""
+CALLS_PER_SECOND: Final = 20.0
+CALLS_AT_ONCE: Final = 40
+"""After a pause, so many may come together before that rate counts."""
+PIN_BYTES: Final = 16 * 1024 * 1024
+"""Of a file of pins."""
+PIN_DIFFERENCE_LINES: Final = 1000
+"""Of one part of a tool; where it has more, both are shown whole."""
 NUMBER_CHARS: Final = 309
 """Digits of the largest integer that is a number in JavaScript."""
 ARGUMENT_BYTES: Final = 256 * 1024
@@ -162,6 +169,8 @@ FILE_BYTES: Final = 16_000_000
 """Of other binary data, which goes to a file; more of it does not leave the page."""
 INLINE_BYTES: Final = 50 * 1024
 INLINE_LINES: Final = 2000
+STRUCTURED_CHARS: Final = 64 * 1024
+"""Of a result that is told in structured content as well: whoever shows more inline does not want it twice."""
 SPILL_BYTES: Final = 256 * 1024 * 1024
 """Of all kept results together; beyond it the oldest goes."""
 LOG_ARGUMENT_CHARS: Final = 10_000

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from bridge.origins import ANY_ORIGIN, OriginRules
+
 FramePolicy = Literal["none", "same-origin", "all"]
 """Which iframes may offer tools beside their page."""
 
@@ -12,6 +14,10 @@ DialogPolicy = Literal["ask", "accept", "dismiss"]
 
 SchemaProfile = Literal["standard", "strict"]
 """In which form agents get input schemas; `strict` is for the pickiest APIs."""
+
+Mode = Literal["ask", "act", "dev"]
+"""What an agent may do with pages: `ask` runs only what a trusted origin marks read-only, `act` all that pages offer;
+`dev` is `act`, until there is more that it could be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +52,8 @@ class PageSettings:
     allow_file: bool = False
     """Look for tools on file: pages too; each file is an origin of its own."""
     dialogs: DialogPolicy = "ask"
+    origins: OriginRules = ANY_ORIGIN
+    """Where tools may come from."""
 
     @property
     def schemes(self) -> tuple[str, ...]:
@@ -62,4 +70,7 @@ class AgentSettings:
     """Each tool of a trusted page is an MCP tool of its own as well."""
     trusted_origins: frozenset[str] = frozenset()
     """Origins, as Chromium writes them, whose tools may be MCP tools of their own, as loopback ones always may; and
-    may answer in MCP's form, as loopback ones may not."""
+    may answer in MCP's form and run in mode `ask` where they are marked read-only, as loopback ones may not."""
+    mode: Mode = "act"
+    pins: Path | None = None
+    """A file that says which tools of some origins were approved: no others of these run."""

@@ -9,9 +9,10 @@ from typing import Any, Final
 import trio
 
 from bridge import limits
-from bridge.calls.answers import Answer, answer_error, answer_json
+from bridge.calls.answers import Answer, answer_error, answer_json, with_origin
 from bridge.calls.bridge import Bridge, wait_loaded
 from bridge.calls.direct import DirectTools
+from bridge.calls.gate import Gate
 from bridge.calls.listing import Offer, cut_listing, name_tools, problems_of
 from bridge.calls.log import CallLog, recorded
 from bridge.calls.pipeline import Attempt, Call, answer_within, await_call, present_tools, run_call, shape
@@ -27,13 +28,13 @@ from bridge.errors import (
     ToolNotFound,
     UsageError,
 )
+from bridge.origins import address
 from bridge.page.pages import Pages
 from bridge.page.session import Page
 from bridge.page.values import read_pointer
 from bridge.settings import AgentSettings
 from bridge.tools.export import export_schema
 from bridge.tools.naming import Owned
-from bridge.tools.origins import address
 from bridge.tools.tool import PageTools
 from bridge.tools.turns import in_turns
 
@@ -55,7 +56,10 @@ class Agent:
         self._bridge = bridge
         self._log = log
         self._shown: dict[str, PageTools] = {}
-        self.direct = DirectTools(bridge.registry, self.settings, bridge.wait_settled) if self.settings.direct else None
+        self._gate = Gate(bridge.settings, self.settings)
+        self.direct = None
+        if self.settings.direct:
+            self.direct = DirectTools(bridge.registry, self.settings, bridge.wait_settled, self._gate)
 
     async def list_pages(self) -> Answer:
         """Every open page, with what is known of its tools."""
@@ -102,7 +106,7 @@ class Agent:
                     raise UsageError(f"Give either url or action (one of {', '.join(ACTIONS)}), and not both.")
             return answer_json(await self._arrive(pages, found))
 
-        return await self._answer(limits.NAVIGATION_SECONDS, f"Navigating page {page}", operation)
+        return await self._answer(limits.NAVIGATION_SECONDS, f"Navigating page {page}", operation, page)
 
     async def close_page(self, page: str) -> Answer:
         """Close a page, and say which are left."""
@@ -112,7 +116,7 @@ class Agent:
             self._shown.pop(page, None)
             return answer_json({"closed": page, "pages": [self._describe(left) for left in pages]})
 
-        return await self._answer(limits.CALL_SECONDS, f"Closing page {page}", operation)
+        return await self._answer(limits.CALL_SECONDS, f"Closing page {page}", operation, page)
 
     async def list_page_tools(self, page: str | None, group: str | None, cursor: str | None) -> Answer:
         """The tools of one page, or of every page, asked for now, with their schemas."""
@@ -121,7 +125,7 @@ class Agent:
             offers = [await self._offer(pages.find(page))] if page is not None else await self._offers(list(pages))
             return answer_json(await self._list(offers, group, cursor))
 
-        return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation)
+        return await self._answer(limits.CALL_SECONDS, "list_page_tools", operation, page)
 
     async def call_page_tool(
         self,
@@ -153,18 +157,20 @@ class Agent:
                 toolset=toolset,
                 select=_read_select(select),
                 shown=shown or self._shown.get(page),
+                gate=self._gate,
                 trusted_origins=self.settings.trusted_origins,
             )
             try:
                 async with open_progress(send_progress) if send_progress else nullcontext() as progress:
                     ending = await run_call(self._bridge, call, attempt, progress)
-                return shape(self._bridge, ending)
+                assert attempt.tool is not None
+                return shape(self._bridge, ending, attempt.tool.origin)
             except CallRejected as error:
                 return await self._reject(found, error)
 
         with recorded(self._log, page, tool, arguments) as record:
             answer = await self._answer(_seconds(timeout_seconds), f"Tool {tool!r} of page {page}", operation)
-            record.answer = self._with_dialogs(page, answer)
+            record.answer = self._with_dialogs(page, with_origin(answer, record.whose))
             return record.answer
 
     async def handle_dialog(
@@ -199,10 +205,10 @@ class Agent:
                 record.attempt = attempt
                 async with open_progress(send_progress) if send_progress else nullcontext() as progress:
                     ending = await await_call(self._bridge, found, running, attempt, progress)
-                record.answer = shape(self._bridge, ending)
+                record.answer = shape(self._bridge, ending, running.tool.origin)
                 return record.answer
 
-        answer = await self._answer(_seconds(timeout_seconds), f"The dialog of page {page}", operation)
+        answer = await self._answer(_seconds(timeout_seconds), f"The dialog of page {page}", operation, page)
         return self._with_dialogs(page, answer)
 
     async def call_directly(self, name: str, arguments: object, *, send_progress: Send | None = None) -> Answer:
@@ -226,20 +232,34 @@ class Agent:
             return record.answer
 
     async def _answer(
-        self, seconds: float, what: str, operation: Callable[[Pages, Attempt], Awaitable[Answer]]
+        self,
+        seconds: float,
+        what: str,
+        operation: Callable[[Pages, Attempt], Awaitable[Answer]],
+        page: str | None = None,
     ) -> Answer:
+        """Args:
+        page: the one whose words an error may quote.
+        """
+
         async def with_pages(attempt: Attempt) -> Answer:
             pages = await self._bridge.wait_pages()
             attempt.browser_is_up = True
             return await operation(pages, attempt)
 
-        return await answer_within(seconds, what, with_pages)
+        answer = await answer_within(seconds, what, with_pages)
+        found = self._bridge.find_page(page) if page is not None else None
+        return with_origin(answer, found.realm.origin if found is not None and found.realm is not None else None)
 
     def _with_dialogs(self, handle: str, answer: Answer) -> Answer:
         """The answer of a call, with the dialogs that were answered for its page meanwhile."""
         page = self._bridge.find_page(handle)
         dialogs = page.take_answered_dialogs() if page is not None else []
-        return replace(answer, notes=(*answer.notes, answer_json({"dialogs": dialogs}).text)) if dialogs else answer
+        if not dialogs:
+            return answer
+        note = answer_json({"dialogs": dialogs})
+        structured = {**answer.structured, **(note.structured or {})} if answer.structured is not None else None
+        return replace(answer, structured=structured, notes=(*answer.notes, note.text))
 
     def _describe(self, page: Page) -> dict[str, Any]:
         """One page in a line of a list; asks nothing of the page itself."""
@@ -304,7 +324,7 @@ class Agent:
         if self.direct is not None:
             self.direct.tell(tools)
             notes = self.direct.notes(tools)
-        return Offer(page.handle, page.url, tools, (*problems_of(tools), *notes))
+        return Offer(page.handle, page.url, tools, (*problems_of(tools), *notes), self._gate.refused(tools))
 
     async def _reject(self, page: Page, error: CallRejected) -> Answer:
         """A rejection, with what the page offers now where that is why."""
@@ -315,9 +335,9 @@ class Agent:
         except BridgeError:
             # The page went away meanwhile; the rejection stands without a listing.
             return answer_error(error)
-        listing = await self._list([offer], None, None)
-        rejection = answer_error(error, listing=listing)
-        return Answer(f"{rejection.text}\n{answer_json(listing).text}", rejection.structured, is_error=True)
+        listing = answer_json(await self._list([offer], None, None))
+        rejection = answer_error(error, listing=listing.structured)
+        return Answer(f"{rejection.text}\n{listing.text}", rejection.structured, is_error=True)
 
     async def _list(self, offers: list[Offer], group: str | None, cursor: str | None) -> dict[str, Any]:
         """One part of a listing; large schemas are exported beforehand."""

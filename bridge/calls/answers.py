@@ -1,13 +1,22 @@
-"""What an agent gets: one text, what comes with it, one structured form of it, and whether it is an error."""
+"""What an agent gets: one text, what comes with it, one structured form of it, and whether it is an error.
+
+Words of a page stand in JSON of ours, or in a frame (`bridge.calls.frame`), and the structured form says that they are
+untrusted. Each of the two forms suffices alone: some clients hand on the one, some the other.
+"""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from secrets import token_hex
+from typing import Any, Final, cast
 
-from bridge.calls.results import clean_text
+from bridge import limits
+from bridge.calls.frame import enclose, escape, frame, reveal
+from bridge.calls.results import Shown, clean_text
 from bridge.errors import BridgeError
 from bridge.page.media import Media, Resource
+
+NONCE_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +27,7 @@ class Answer:
         structured: says the same as `text`, or carries the facts of an error beside its sentence.
         media: pictures, sounds and resources; `text` has a line for each.
         notes: what we have to say beside the result, each apart from it.
+        facts: where no structured form can hold it all, what such a form would say besides.
     """
 
     text: str
@@ -25,23 +35,94 @@ class Answer:
     is_error: bool = False
     media: tuple[Media | Resource, ...] = ()
     notes: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def mint_nonce() -> str:
+    return token_hex(NONCE_BYTES)
+
+
+def provenance(origin: str) -> dict[str, Any]:
+    """What the structured part says of words that a page of this origin has said."""
+    return {"origin": reveal(origin), "untrusted": True}
 
 
 def answer_json(content: dict[str, Any]) -> Answer:
-    """An answer of our own making: compact JSON, so that nothing in it can be taken for anything else."""
-    text = clean_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
-    return Answer(text, json.loads(text))
+    """An answer of our own making that holds words of pages: compact JSON, so that nothing in it can be taken for
+    anything else."""
+    raw = clean_text(json.dumps({"untrusted": True, **content}, ensure_ascii=False, separators=(",", ":")))
+    structured = json.loads(raw)
+    return Answer(escape(raw, json=True), structured if reveal(raw, json=True) == raw else visible(structured))
+
+
+def visible(value: Any) -> Any:  # noqa: ANN401  # JSON
+    """JSON in which no string has anything hidden, for clients that hand on structured content in JSON of their own.
+
+    `<` and `>` stay: no JSON is broken by them, and they are in values that a call has to repeat.
+    """
+    match value:
+        case str():
+            return value if reveal(value, json=True) == value else reveal(value)
+        case list():
+            return [visible(part) for part in cast("list[Any]", value)]
+        case dict():
+            return {visible(name): visible(part) for name, part in cast("dict[str, Any]", value).items()}
+        case _:
+            return value
+
+
+def answer_result(shown: Shown, origin: str, *, json: bool, media: tuple[Media | Resource, ...] = ()) -> Answer:
+    """What a page's tool returned, in a frame; what we say of it stands outside.
+
+    Args:
+        json: it is JSON.
+    """
+    text = enclose(shown.text, origin, mint_nonce(), json=json)
+    if shown.notice:
+        text = f"{text}\n{shown.notice}"
+    facts = provenance(origin)
+    if media or len(shown.text) > limits.STRUCTURED_CHARS:
+        return Answer(text, media=tuple(_framed(one, origin) for one in media), facts=facts)
+    notice = {"notice": shown.notice} if shown.notice else {}
+    return Answer(text, {**facts, "type": "json" if json else "text", "result": shown.text, **notice})
+
+
+def _framed(media: Media | Resource, origin: str) -> Media | Resource:
+    if isinstance(media, Media) or media.text is None:
+        return media
+    return replace(media, text=frame(clean_text(media.text), origin, mint_nonce()))
+
+
+def answer_about(text: str, origin: str, *, media: tuple[Media | Resource, ...] = ()) -> Answer:
+    """A sentence of ours about what a page's tool returned, where that is no text."""
+    text = escape(clean_text(text), json=True)
+    facts = provenance(origin)
+    return Answer(text, media=media, facts=facts) if media else Answer(text, {**facts, "message": text})
 
 
 def answer_error(error: BridgeError, **facts: object) -> Answer:
-    """Say what failed and what to do; the structured part has the stable code and whether anything ran."""
-    text = clean_text(str(error))
+    """Say what failed and what to do; the structured part has the stable code and whether anything ran.
+
+    A page's words that the sentence ends with are set apart from it; others are quoted in it.
+    """
+    said = clean_text(error.said)
+    ours = escape(clean_text(str(error).removesuffix(error.said).rstrip(": ") if said else str(error)), json=True)
     structured = {
         "code": error.code,
-        "message": text,
+        "message": ours,
         "outcome": error.outcome,
         "dispatched": error.dispatched,
-        **error.facts(),
+        **visible(error.facts()),
         **facts,
     }
-    return Answer(text, structured, is_error=True)
+    if not said:
+        return Answer(ours, structured, is_error=True)
+    structured |= {"said": escape(said), **provenance(error.origin)}
+    return Answer(f"{ours}:\n{frame(said, error.origin, mint_nonce())}", structured, is_error=True)
+
+
+def with_origin(answer: Answer, origin: str | None) -> Answer:
+    """An error with whose words may be quoted in it, where that is known."""
+    if origin is None or not answer.is_error or answer.structured is None or "origin" in answer.structured:
+        return answer
+    return replace(answer, structured={**answer.structured, **provenance(origin)})

@@ -3,7 +3,7 @@
 from typing import Final
 
 from bridge import limits
-from bridge.calls.answers import Answer
+from bridge.calls.answers import Answer, answer_about, answer_result
 from bridge.calls.results import Spill, shorten
 from bridge.page.invocation import Binary, Ending
 from bridge.page.media import Media, Recognised, read_base64, recognise
@@ -20,20 +20,24 @@ PROBLEMS: Final = {
 UNREADABLE: Final = "The tool returned binary data or a picture that the browser could not read."
 
 
-def answer_binary(ending: Ending, spill: Spill) -> Answer:
-    """What an agent reads of an ending of the kind `bytes`. Nothing in it is the page's word."""
+def answer_binary(ending: Ending, spill: Spill, origin: str) -> Answer:
+    """What an agent reads of an ending of the kind `bytes`. Where that is not text, nothing in it is the page's word.
+
+    Args:
+        origin: whose tool it was.
+    """
     data = read_bytes(ending)
     if data is None:
-        return Answer(describe_problem(ending.binary))
+        return answer_about(describe_problem(ending.binary), origin)
     found = recognise(data)
     line = describe_bytes(found, ending.binary, data)
     match found.kind:
         case "text":
-            return Answer(shorten(data.decode(), spill, json=False).text)
+            return answer_result(shorten(data.decode(), spill, json=False), origin, json=False)
         case "image" | "audio" if is_perceptible(found, ending.binary, data):
-            return Answer(f"[{line}]", media=(Media(found.kind, found.mime, ending.text),))
+            return answer_about(f"[{line}]", origin, media=(Media(found.kind, found.mime, ending.text),))
         case _:
-            return Answer(f"[{line}, {_keep(data, found, spill)}]")
+            return answer_about(f"[{line}, {_keep(data, found, spill)}]", origin)
 
 
 def read_bytes(ending: Ending) -> bytes | None:

@@ -8,9 +8,10 @@ from types import MappingProxyType
 import trio
 
 from bridge import limits
+from bridge.calls.gate import Gate
+from bridge.origins import is_trusted
 from bridge.settings import AgentSettings
 from bridge.tools.naming import Owned, Owner, name_tools, own
-from bridge.tools.origins import is_trusted
 from bridge.tools.registry import Registry
 from bridge.tools.tool import PageTools
 
@@ -30,8 +31,10 @@ class Offering:
     left_out: Mapping[str, int]
 
 
-def offer_directly(pages: Mapping[str, PageTools], settings: AgentSettings, kept: Mapping[str, Owner]) -> Offering:
-    """Choose and name the tools that may be MCP tools of their own: those of the user's own origins."""
+def offer_directly(
+    pages: Mapping[str, PageTools], settings: AgentSettings, kept: Mapping[str, Owner], gate: Gate
+) -> Offering:
+    """Choose and name the tools that may be MCP tools of their own: those of the user's own origins that may run."""
     trusted = [
         one
         for tools in pages.values()
@@ -39,7 +42,11 @@ def offer_directly(pages: Mapping[str, PageTools], settings: AgentSettings, kept
         for one in own(tools)
         if is_trusted(one.tool.origin, settings.trusted_origins)
     ]
-    named = [(name, one) for name, one in name_tools(trusted, kept).items() if one.tool.schema is not None]
+    named = [
+        (name, one)
+        for name, one in name_tools(trusted, kept).items()
+        if one.tool.schema is not None and gate.why_not(one.tool) is None
+    ]
     left_out: dict[str, int] = {}
     for _, one in named[limits.DIRECT_TOOLS :]:
         left_out[one.tools.page] = left_out.get(one.tools.page, 0) + 1
@@ -51,12 +58,16 @@ class DirectTools:
 
     Args:
         settled: waits a bounded time for pages that are between two documents.
+        gate: says which of them may run; the others are not offered.
     """
 
-    def __init__(self, registry: Registry, settings: AgentSettings, settled: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, registry: Registry, settings: AgentSettings, settled: Callable[[], Awaitable[None]], gate: Gate
+    ) -> None:
         self._registry = registry
         self._settings = settings
         self._settled = settled
+        self._gate = gate
         # Pages may have been there first.
         self._version = 0
         self._shown: dict[str, Owned] = {}
@@ -118,7 +129,7 @@ class DirectTools:
 
     def _offer(self) -> Offering:
         kept = {name: one.owner for name, one in self._shown.items()}
-        return offer_directly(self._registry.snapshot, self._settings, kept)
+        return offer_directly(self._registry.snapshot, self._settings, kept, self._gate)
 
 
 def _newest(shown: Mapping[str, Owned], tools: Mapping[str, Owned]) -> dict[str, Owned]:

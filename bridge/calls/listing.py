@@ -1,7 +1,7 @@
 """What pages offer, as an agent reads it: in parts of a bounded number of tools."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
@@ -10,19 +10,24 @@ from bridge.errors import UsageError
 from bridge.settings import SchemaProfile
 from bridge.tools.export import export_schema
 from bridge.tools.faults import cut
-from bridge.tools.tool import PageTools, Tool, ToolGroup
+from bridge.tools.tool import PageTools, Tool, ToolGroup, ToolId
 
 MORE: Final = "More answers may come: list this page's tools again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What one page answered, or why it did not."""
+    """What one page answered, or why it did not.
+
+    Attributes:
+        refused: which of its tools must not run, and why.
+    """
 
     page: str
     url: str
     tools: PageTools | None
     problems: tuple[str, ...]
+    refused: Mapping[ToolId, str] = field(default_factory=dict[ToolId, str])
 
 
 def cut_listing(
@@ -48,7 +53,7 @@ def cut_listing(
             part = offered.tools[max(0, start - position) : max(0, end - position)]
             position += len(offered.tools)
             if part or not offered.tools:
-                groups.append(_list_group(offered, part, profile))
+                groups.append(_list_group(offered, part, offer, profile))
         pages.append(_list_page(offer, groups))
     listing: dict[str, Any] = {"pages": pages}
     if end < position:
@@ -81,7 +86,7 @@ def _read_cursor(cursor: str | None, mark: str) -> int:
 
 def list_offer(offer: Offer, profile: SchemaProfile = "standard") -> dict[str, Any]:
     """All that one page offers, as one listing of it alone would say in parts."""
-    return _list_page(offer, [_list_group(group, group.tools, profile) for group in _groups(offer, None)])
+    return _list_page(offer, [_list_group(group, group.tools, offer, profile) for group in _groups(offer, None)])
 
 
 def name_tools(tools: PageTools, names: int | None = None) -> list[dict[str, Any]]:
@@ -119,8 +124,8 @@ def _list_page(offer: Offer, groups: list[dict[str, Any]]) -> dict[str, Any]:
     return listed
 
 
-def _list_group(group: ToolGroup, tools: Sequence[Tool], profile: SchemaProfile) -> dict[str, Any]:
-    listed = [_list_tool(tool, profile) for tool in tools]
+def _list_group(group: ToolGroup, tools: Sequence[Tool], offer: Offer, profile: SchemaProfile) -> dict[str, Any]:
+    listed = [_list_tool(tool, offer.refused.get(tool.id), profile) for tool in tools]
     return {"name": group.name, "description": group.description, **_where(group), "tools": listed}
 
 
@@ -129,18 +134,20 @@ def _where(group: ToolGroup) -> dict[str, str]:
     return {"frame": group.frame, "origin": group.origin} if group.frame else {}
 
 
-def _list_tool(tool: Tool, profile: SchemaProfile) -> dict[str, Any]:
+def _list_tool(tool: Tool, refused: str | None, profile: SchemaProfile) -> dict[str, Any]:
     listed: dict[str, Any] = {"id": str(tool.id), "name": tool.name, "description": tool.description}
     if tool.kind != "page":
         listed["kind"] = tool.kind
     if tool.annotations:
-        listed["annotations"] = dict(tool.annotations)
+        listed["claims"] = dict(tool.annotations)
     if tool.schema is not None:
         listed["inputSchema"] = export_schema(tool.schema, profile)
         if tool.schema.unchecked:
             listed["unchecked_patterns"] = _pointers(tool.schema.unchecked)
     else:
         listed["unusable"] = tool.schema_problem
+    if refused is not None:
+        listed["not_allowed"] = refused
     return listed
 
 

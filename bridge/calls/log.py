@@ -8,7 +8,6 @@ could make a write wait, a pipe that nobody reads, is opened so that it refuses 
 import json
 import logging
 import os
-import re
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.calls.answers import Answer, answer_error
+from bridge.calls.frame import escape, reveal, unescape
 from bridge.calls.pipeline import Attempt
 from bridge.calls.results import clean_text
 from bridge.errors import BridgeError, UsageError
@@ -27,8 +27,6 @@ from bridge.tools.bounds import nesting
 logger = logging.getLogger(__name__)
 
 SECRET: Final = "[secret]"
-_INVISIBLE: Final = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""JSON allows these as they are; a terminal would obey them, or show another order than there is."""
 
 
 @dataclass
@@ -38,7 +36,7 @@ class Record:
     Attributes:
         page: handle of the page as the agent wrote it; None where its words did not lead to one.
         arguments: as they were sent.
-        origin: the page's at the beginning; the tool's own, once it was chosen, counts instead.
+        origin: the page's at the beginning.
         attempt: how far it came, once the browser was up.
         answer: what the agent was told, if it was.
         lost: why there is no answer: the agent cancelled the call, or the bridge ended, unless it is a bug of ours.
@@ -54,13 +52,19 @@ class Record:
     _came: datetime = field(default_factory=lambda: datetime.now(UTC))
     _start: float = field(default_factory=time.monotonic)
 
+    @property
+    def whose(self) -> str | None:
+        """The origin that the call is about: the tool's own, once that was chosen."""
+        tool = self.attempt.tool if self.attempt is not None else None
+        return tool.origin if tool is not None else self.origin
+
     def facts(self) -> dict[str, Any]:
         """What the call was, and how it ended."""
         tool = self.attempt.tool if self.attempt is not None else None
         return {
             "time": self._came.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "page": self.page,
-            "origin": tool.origin if tool is not None else self.origin,
+            "origin": self.whose,
             "group": tool.group if tool is not None else None,
             "tool": self.tool,
             "arguments": self.arguments,
@@ -75,7 +79,8 @@ class Record:
         told = self.answer.structured
         if not self.answer.is_error or told is None:
             return {"outcome": "completed"}
-        return {"outcome": told["outcome"], "code": told["code"], "error": told["message"]}
+        error = ": ".join(unescape(told[part]) for part in ("message", "said") if part in told)
+        return {"outcome": told["outcome"], "code": told["code"], "error": error}
 
 
 class CallLog:
@@ -117,7 +122,7 @@ class CallLog:
         facts["arguments"] = self._arguments(facts["arguments"])
         told = {name: fact for name, fact in facts.items() if fact is not None}
         line = clean_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
-        return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
+        return reveal(line, json=True) + "\n"
 
     def _arguments(self, given: object) -> object:
         """As they were sent; of what is long, or no object, the beginning of its text."""
@@ -146,9 +151,10 @@ class CallLog:
                 return value if self._mask(text) == text else SECRET
 
     def _mask(self, text: str) -> str:
-        """Without secrets, be they written plainly or as in JSON."""
+        """Without secrets, be they written plainly, as in a sentence of ours or as in JSON."""
         for secret in self._secrets:
-            for form in {secret, json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(secret)[1:-1]}:
+            in_json = {json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(secret)[1:-1]}
+            for form in {secret, escape(secret, json=True), *in_json}:
                 text = text.replace(form, SECRET)
         return text
 

@@ -1,4 +1,5 @@
-"""Whose turn it is: the calls of one page run one after the other, those of different pages side by side."""
+"""Whose turn it is: the calls of one page run one after the other, those of different pages side by side; and how many
+there may be."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from weakref import WeakKeyDictionary
 import trio
 
 from bridge import limits
+from bridge.calls.rate import Rate
 from bridge.errors import Busy
 from bridge.page.session import Page
 from bridge.tools.sources.page import PageCall
@@ -39,9 +41,10 @@ class Entry:
 
 
 class Order:
-    """Counts the calls that are in flight, and has those of one page wait for each other."""
+    """Counts the calls that are in flight and those that come, and has those of one page wait for each other."""
 
     def __init__(self) -> None:
+        self._rate = Rate(limits.CALLS_PER_SECOND, limits.CALLS_AT_ONCE)
         self._in_flight: Counter[Page] = Counter()
         self._lines: WeakKeyDictionary[Page, _Line] = WeakKeyDictionary()
 
@@ -49,7 +52,7 @@ class Order:
         """Count a call for the length of the block that this is entered for.
 
         Raises:
-            Busy: there are too many.
+            Busy: there are too many, or they come too fast.
         """
         if self._in_flight[page] >= limits.CALLS_PER_PAGE:
             raise Busy(
@@ -60,6 +63,12 @@ class Order:
             raise Busy(
                 f"{limits.CALLS} calls are in flight, which is the most. "
                 "Nothing ran; call again when one of them has been answered."
+            )
+        if retry_seconds := self._rate.take(trio.current_time()):
+            raise Busy(
+                f"{limits.CALLS_PER_SECOND:g} calls a second are the most, or {limits.CALLS_AT_ONCE} at once after a "
+                f"pause. Nothing ran; call again in {retry_seconds:g} s.",
+                retry_seconds=retry_seconds,
             )
         return Entry(self._in_flight, page)
 

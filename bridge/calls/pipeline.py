@@ -1,4 +1,4 @@
-"""The way of a call: find → choose → check → run → shape. The only place that sets deadlines."""
+"""The way of a call: find → choose → allow → check → run → shape. The only place that sets deadlines."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,10 +10,11 @@ from typing import TypeVar
 import trio
 
 from bridge import limits
-from bridge.calls.answers import Answer, answer_error
+from bridge.calls.answers import Answer, answer_about, answer_error, answer_result
 from bridge.calls.arguments import check_arguments, read_arguments
 from bridge.calls.binary import answer_binary
 from bridge.calls.bridge import Bridge, wait_loaded
+from bridge.calls.gate import Gate
 from bridge.calls.progress import Progress
 from bridge.calls.results import shorten
 from bridge.calls.scope import choose
@@ -25,11 +26,11 @@ from bridge.errors import (
     ToolNotFound,
     ToolStale,
 )
+from bridge.origins import is_trusted
 from bridge.page.document import DocumentEnded
 from bridge.page.invocation import Ending
 from bridge.page.run import Why
 from bridge.page.session import Page
-from bridge.tools.origins import is_trusted
 from bridge.tools.sources.page import PageCall, no_tools
 from bridge.tools.tool import PageTools, Tool
 from bridge.wire.nursery import open_background
@@ -105,6 +106,7 @@ class Call:
         toolset: run only if the page's tools are exactly those of this token.
         select: the path to the part of the result that is wanted.
         shown: what the agent was told last of this page's tools.
+        gate: whether a person lets the tool run.
         trusted_origins: those whose word counts that a tool changes nothing, and whose tools may answer in MCP's form.
     """
 
@@ -112,6 +114,7 @@ class Call:
     wanted: str
     arguments: object
     shown: PageTools | None
+    gate: Gate
     toolset: str | None = None
     select: Sequence[str] = ()
     trusted_origins: frozenset[str] = frozenset()
@@ -131,6 +134,7 @@ async def run_call(bridge: Bridge, call: Call, attempt: Attempt, progress: Progr
     with bridge.order.enter(call.page):
         while True:
             present = await present_tools(bridge, call.page, fresh=fresh)
+            call.gate.check_page(present)
             try:
                 tool = choose(call.shown, present, call.wanted, call.toolset)
             except (ToolNotFound, ToolStale):
@@ -140,6 +144,7 @@ async def run_call(bridge: Bridge, call: Call, attempt: Attempt, progress: Progr
                 continue
             assert tool.schema is not None
             attempt.tool = tool
+            call.gate.check(tool)
             arguments = check_arguments(tool.schema, given, tool=tool.name)
             trusted = tool.origin in call.trusted_origins
             start = partial(bridge.source.start, tool, arguments, select=call.select, trusted=trusted)
@@ -217,11 +222,19 @@ async def present_tools(bridge: Bridge, page: Page, *, fresh: bool) -> PageTools
             return tools
 
 
-def shape(bridge: Bridge, ending: Ending) -> Answer:
-    """What the agent gets of a call that completed: a string as it is, a picture, another value as compact JSON."""
-    if ending.kind == "none":
-        return Answer("The tool ran and returned no value (undefined).")
-    if ending.kind == "bytes":
-        return answer_binary(ending, bridge.spill)
-    shown = shorten(ending.text, bridge.spill, json=ending.kind == "json")
-    return Answer(shown.text, media=ending.media)
+def shape(bridge: Bridge, ending: Ending, origin: str) -> Answer:
+    """What the agent gets of a call that completed: a string as it is, a picture, another value as compact JSON.
+
+    Args:
+        origin: whose tool it was.
+    """
+    match ending.kind:
+        case "none":
+            return answer_about("The tool ran and returned no value (undefined).", origin)
+        case "note":
+            return answer_about(ending.text, origin)
+        case "bytes":
+            return answer_binary(ending, bridge.spill, origin)
+        case kind:
+            shown = shorten(ending.text, bridge.spill, json=kind == "json")
+            return answer_result(shown, origin, json=kind == "json", media=ending.media)

@@ -8,6 +8,7 @@ from typing import Any
 import trio
 
 from bridge import limits
+from bridge.calls.frame import escape
 from bridge.wire.nursery import open_background
 
 Send = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -30,7 +31,7 @@ class Progress:
                 await self._tell(
                     max(float(done), self._least()),
                     total if isinstance(total, int | float) else None,
-                    message if isinstance(message, str) else None,
+                    escape(message) if isinstance(message, str) else None,
                 )
             case _:
                 pass

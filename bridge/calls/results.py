@@ -2,14 +2,20 @@
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from bridge import limits
+from bridge.calls.frame import escape
+
+_BROKEN_ESCAPE: Final = re.compile(r"(?:\\ud[89ab][0-9a-f]{2})?(?:\\(?:u[0-9a-f]{0,3})?)?\Z")
+"""What may be left of an escape, or of a pair of them, at the place of a cut."""
 
 
 def clean_text(text: str) -> str:
@@ -116,24 +122,31 @@ class Shown:
     """A result as an agent reads it.
 
     Attributes:
-        text: the whole, or its head and one line that says where the whole is.
+        text: the whole or its head, as `bridge.calls.frame.escape` writes it.
+        notice: where something was cut, the line that says where the whole is.
         full_path: the file with the whole; None where nothing was cut, or where it could not be kept.
     """
 
     text: str
+    notice: str
     full_path: Path | None
     total_bytes: int
     total_lines: int
-    truncated: bool
+
+    @property
+    def truncated(self) -> bool:
+        return self.notice != ""
 
 
 def shorten(text: str, spill: Spill, *, json: bool) -> Shown:
-    """Cut a result to `limits.INLINE_BYTES` and `limits.INLINE_LINES`, and keep the whole in a file."""
+    """Cut a result to `limits.INLINE_BYTES` and `limits.INLINE_LINES`, and keep the whole in a file, as it is."""
     text = clean_text(text)
-    total_bytes = len(text) if text.isascii() else len(text.encode())
+    total_bytes = _size(text)
     total_lines = text.count("\n") + bool(text and text[-1] != "\n")
     if total_bytes <= limits.INLINE_BYTES and total_lines <= limits.INLINE_LINES:
-        return Shown(text, None, total_bytes, total_lines, truncated=False)
+        shown = escape(text, json=json)
+        if shown is text or _size(shown) <= limits.INLINE_BYTES:
+            return Shown(shown, "", None, total_bytes, total_lines)
     path = None
     size = f"{total_bytes:,} bytes in {total_lines:,} {'line' if total_lines == 1 else 'lines'}"
     try:
@@ -141,11 +154,21 @@ def shorten(text: str, spill: Spill, *, json: bool) -> Shown:
         notice = f"[Cut here: the result has {size}. The whole is in {path}]"
     except OSError as error:
         notice = f"[Cut here: the result has {size}. The whole could not be kept: {error.strerror or error}]"
-    return Shown(f"{_head(text, notice)}\n{notice}", path, total_bytes, total_lines, truncated=True)
+    return Shown(_head(text, notice, json=json), notice, path, total_bytes, total_lines)
 
 
-def _head(text: str, notice: str) -> str:
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _head(text: str, notice: str, *, json: bool) -> str:
     """As much of the text as leaves room for the notice on a line of its own; no character is cut in two."""
     room = limits.INLINE_BYTES - len(notice.encode()) - 1
-    head = text[:room].encode()[:room].decode(errors="ignore")
+    head = escape(_cut(text, room), json=json)
+    if _size(head) > room:
+        head = _BROKEN_ESCAPE.sub("", _cut(head, room))
     return "\n".join(head.split("\n", limits.INLINE_LINES)[: limits.INLINE_LINES - 1]).removesuffix("\n")
+
+
+def _cut(text: str, room: int) -> str:
+    return text[:room].encode()[:room].decode(errors="ignore")

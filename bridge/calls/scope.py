@@ -92,7 +92,7 @@ def _check_unchanged(known: Tool, tool: Tool) -> None:
             ("description", known.description, tool.description),
             ("input schema", known.schema_text, tool.schema_text),
             ("kind", known.kind, tool.kind),
-            ("annotations", known.annotations, tool.annotations),
+            ("claims", known.annotations, tool.annotations),
         )
         if before != now
     ]

@@ -56,7 +56,8 @@ def read_answer(answer: Any) -> Discovery:  # noqa: ANN401  # JSON
 def why_undiscoverable(realm: Realm, settings: PageSettings) -> str | None:
     """Why a document is never asked for tools, or None where it is."""
     if realm.scheme in settings.schemes:
-        return None
+        reason = settings.origins.why_not(realm.origin)
+        return None if reason is None else f"this page is of {realm.origin}, and {reason}"
     kind = "an opaque origin" if realm.is_opaque else f"a {realm.scheme}: address"
     hint = "; --allow-file adds files" if realm.scheme == "file" else ""
     return f"tools are looked for on http and https pages, and this one has {kind}{hint}"

@@ -59,7 +59,8 @@ class Ending:
         how: `completed`, `failed`, `stale` (a newer round replaced the one that was named; nothing ran),
             `no such element` (an argument names one that is not there, see `name` and `text`; nothing ran) or
             `no such part` (it ran, and its result has nothing at the path that was asked for).
-        kind: `none`, `string`, `json`, `bytes`, or for a thrown Error `error`.
+        kind: `none`, `string`, `json`, `bytes`, for a thrown Error `error`, or where the text is a sentence of ours
+            `note`.
         text: the value: as it is for a string, in base64 for bytes, else as compact JSON; the message for an error.
         more: what an error carries besides its message, as compact JSON.
         binary: what is known of bytes.

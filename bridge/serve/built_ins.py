@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from bridge import limits
 from bridge.calls.agent import ACTIONS, Agent
-from bridge.calls.answers import Answer, answer_error
+from bridge.calls.answers import Answer, answer_error, visible
 from bridge.calls.arguments import check_arguments
+from bridge.calls.frame import escape
 from bridge.calls.progress import Send
 from bridge.calls.results import clean_text
 from bridge.errors import ArgumentsInvalid
@@ -191,13 +192,14 @@ def _as_page_tool(name: str, owned: Owned, profile: SchemaProfile) -> dict[str, 
     tool, page = owned.tool, owned.tools.page
     assert tool.schema is not None
     told = {"page": page, "id": str(tool.id), "name": tool.name, "group": tool.group, "origin": tool.origin}
+    claims = {"claims": visible(dict(tool.annotations))} if tool.annotations else {}
     return {
         "name": name,
-        "title": clean_text(tool.name),
-        "description": clean_text(f"Tool of page {page} ({tool.origin}), described by it: {tool.description}"),
+        "title": escape(clean_text(tool.name)),
+        "description": f"Tool of page {page} ({tool.origin}), described by it: {escape(clean_text(tool.description))}",
         "inputSchema": export_schema(tool.schema, profile),
         "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
-        "_meta": {"pagebridge": {key: clean_text(value) for key, value in told.items()}},
+        "_meta": {"pagebridge": {key: clean_text(value) for key, value in told.items()} | claims},
     }
 
 
@@ -239,6 +241,8 @@ def as_result(answer: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"content": [texts[0], *map(_as_block, answer.media), *texts[1:]]}
     if answer.structured is not None:
         result["structuredContent"] = answer.structured
+    if answer.facts:
+        result["_meta"] = {"pagebridge": answer.facts}
     return result | {"isError": answer.is_error}
 
 

@@ -23,6 +23,7 @@ from bridge import limits
 from bridge.browser.browser import open_browser
 from bridge.browser.endpoint import find_endpoint
 from bridge.browser.executable import find_browser
+from bridge.calls.frame import unframe
 from bridge.errors import BridgeError
 from bridge.serve.printable import printable
 from bridge.serve.sample_page import serve_sample
@@ -237,7 +238,7 @@ async def _ask_sample(options: LaunchOptions | AttachOptions, client: Client, to
                     f"{error}\nIf the browser runs on another machine, it can't reach the page that this check serves."
                 ) from error
             raise
-    return answer.text
+    return unframe(answer.text)
 
 
 async def _look_at_page(url: str, client: Client) -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -16,18 +17,19 @@ from bridge import limits
 from bridge.calls.arguments import parse_words, read_arguments
 from bridge.calls.binary import describe_bytes, describe_problem, read_bytes
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.calls.gate import Gate
 from bridge.calls.listing import Offer, list_offer, problems_of
 from bridge.calls.pipeline import Attempt, Call, present_tools, run_call, run_within
 from bridge.calls.results import clean_text
 from bridge.calls.scope import choose
 from bridge.errors import BridgeError, DialogOpen, UsageError
+from bridge.origins import address
 from bridge.page.invocation import Ending
 from bridge.page.media import recognise
 from bridge.page.pages import Pages
 from bridge.page.session import Page
 from bridge.serve.printable import printable
-from bridge.settings import AttachOptions, LaunchOptions, PageSettings, SchemaProfile
-from bridge.tools.origins import address
+from bridge.settings import AgentSettings, AttachOptions, LaunchOptions, PageSettings, SchemaProfile
 from bridge.tools.tool import PageTools
 from bridge.wire.nursery import open_background
 
@@ -42,7 +44,7 @@ def show_tools(
 ) -> None:
     """Print what the page at `url` offers, as JSON with schemas of that profile, or as a table."""
     where = address(url, allow_file=pages.allow_file)
-    listing = _run_bridge(partial(list_tools, options, pages, where, json_profile or "standard"))
+    listing = run_bridge(partial(list_tools, options, pages, where, json_profile or "standard"))
     if json_profile is not None:
         _print(_as_json(listing))
     else:
@@ -52,11 +54,18 @@ def show_tools(
 
 
 def show_call(
-    options: LaunchOptions | AttachOptions, pages: PageSettings, url: str, tool: str, given: Given, seconds: float
+    options: LaunchOptions | AttachOptions,
+    pages: PageSettings,
+    url: str,
+    tool: str,
+    given: Given,
+    seconds: float,
+    pins: Path | None,
 ) -> None:
     """Run a tool of the page at `url`, and print its result."""
     where = address(url, allow_file=pages.allow_file)
-    ending = _run_bridge(partial(call_tool, options, pages, where, tool, given, seconds))
+    gate = Gate(pages, AgentSettings(pins=pins))
+    ending = run_bridge(partial(call_tool, options, pages, where, tool, given, seconds, gate))
     match ending.kind:
         case "none":
             click.echo("The tool ran and returned no value (undefined).", err=True)
@@ -68,7 +77,8 @@ def show_call(
             _print(ending.text)
 
 
-def _run_bridge(operation: Callable[[trio.CancelScope], Awaitable[T | None]]) -> T:
+def run_bridge(operation: Callable[[trio.CancelScope], Awaitable[T | None]]) -> T:
+    """As `run_to_end`, with what the operation's bridge logs of its browser left out."""
     # It logs a browser that failed. We print that as the error which it is, and once is enough.
     logging.getLogger("bridge.calls.bridge").setLevel(logging.ERROR)
     return run_to_end(operation)
@@ -116,7 +126,7 @@ async def list_tools(
     """What the page at `url` offers, all of it as an agent gets it in parts; None where `scope` was cancelled."""
     async with open_bridge(options, settings=pages) as bridge:
         with scope:
-            async with _open_page(bridge, url) as (page, tools):
+            async with open_page(bridge, url) as (page, tools):
                 return list_offer(Offer(page.handle, page.url, tools, problems_of(tools)), profile)
     return None
 
@@ -128,17 +138,19 @@ async def call_tool(
     wanted: str,
     given: Given,
     seconds: float,
+    gate: Gate,
     scope: trio.CancelScope,
 ) -> Ending | None:
     """Run one tool of the page at `url`; None where `scope` was cancelled."""
     async with open_bridge(options, settings=pages) as bridge:
         with scope:
-            async with _open_page(bridge, url) as (page, tools):
+            async with open_page(bridge, url) as (page, tools):
 
                 async def operation(attempt: Attempt) -> Ending:
                     attempt.browser_is_up = True
+                    gate.check_page(tools)
                     arguments = given if isinstance(given, dict) else _parse(tools, wanted, given)
-                    call = Call(page=page, wanted=wanted, arguments=arguments, shown=tools)
+                    call = Call(page=page, wanted=wanted, arguments=arguments, shown=tools, gate=gate)
                     try:
                         return await run_call(bridge, call, attempt, None)
                     except DialogOpen as held:
@@ -155,7 +167,7 @@ def _parse(tools: PageTools, wanted: str, words: tuple[str, ...]) -> dict[str, A
 
 
 @asynccontextmanager
-async def _open_page(bridge: Bridge, url: str) -> AsyncGenerator[tuple[Page, PageTools]]:
+async def open_page(bridge: Bridge, url: str) -> AsyncGenerator[tuple[Page, PageTools]]:
     """Open a page for the length of the block, and ask it for its tools."""
 
     async def wait_pages(attempt: Attempt) -> Pages:

@@ -64,7 +64,7 @@ class Tool:
     def origin(self) -> str:
         return self.home.origin
 
-    @property
+    @cached_property
     def fingerprint(self) -> tuple[str, ...]:
         """What an agent was told about the tool; equal fingerprints mean that nothing it knows has changed."""
         return self.name, self.description, self.schema_text, self.kind, dumps(dict(self.annotations))

@@ -1,6 +1,7 @@
 """Shorthand for tests that ask as an agent does."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from bridge.calls.agent import Agent
@@ -9,6 +10,7 @@ from bridge.calls.bridge import Bridge
 from bridge.errors import CommandFailed
 from bridge.page.session import Page
 from bridge.wire.commands import runtime
+from tests.frames import take_out
 
 
 async def open_page(agent: Agent, url: str) -> str:
@@ -34,7 +36,18 @@ async def call(
     toolset: str | None = None,
     seconds: float | None = None,
 ) -> Answer:
-    return await agent.call_page_tool(page, tool, arguments, toolset=toolset, timeout_seconds=seconds)
+    return plain(await agent.call_page_tool(page, tool, arguments, toolset=toolset, timeout_seconds=seconds))
+
+
+async def answer_dialog(
+    agent: Agent, page: str, accept: bool, text: str | None, *, timeout_seconds: float | None = None
+) -> Answer:
+    return plain(await agent.handle_dialog(page, accept, text, timeout_seconds=timeout_seconds))
+
+
+def plain(answer: Answer) -> Answer:
+    """The answer with what the page said in it as the page said it, out of its frame."""
+    return replace(answer, text=take_out(answer.text))
 
 
 def read(answer: Answer) -> dict[str, Any]:

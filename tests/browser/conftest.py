@@ -6,11 +6,19 @@ from contextlib import ExitStack
 import pytest
 import trio
 
+from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import AttachOptions, PageSettings
 from tests.browsers import RunningBrowser, run_chromium
 from tests.sites import Site, serve_site
+
+
+@pytest.fixture(autouse=True)
+def _calls_as_fast_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many there may be in a second is tested by itself; a fast machine is no reason for a test to fail."""
+    monkeypatch.setattr(limits, "CALLS_PER_SECOND", 1e6)
+    monkeypatch.setattr(limits, "CALLS_AT_ONCE", 1_000_000)
 
 
 @pytest.fixture(scope="session")

@@ -85,10 +85,10 @@ async def test_results_are_read_as_they_are(agent: Agent, site: Site, expression
 @pytest.mark.parametrize(
     ("execute", "text"),
     [
-        ("() => { throw new TypeError('no cart') }", "Tool 'fail' ran and threw TypeError: no cart"),
-        ("async () => { throw 'plain' }", "Tool 'fail' ran and threw plain"),
-        ("() => Promise.reject(undefined)", "Tool 'fail' ran and threw \"[undefined]\""),
-        ("() => Promise.reject({code: 7})", "Tool 'fail' ran and threw {\"code\":7}"),
+        ("() => { throw new TypeError('no cart') }", "Tool 'fail' ran and threw: TypeError: no cart"),
+        ("async () => { throw 'plain' }", "Tool 'fail' ran and threw: plain"),
+        ("() => Promise.reject(undefined)", "Tool 'fail' ran and threw: \"[undefined]\""),
+        ("() => Promise.reject({code: 7})", "Tool 'fail' ran and threw: {\"code\":7}"),
     ],
 )
 async def test_what_a_tool_throws_is_its_failure(agent: Agent, site: Site, execute: str, text: str):

@@ -16,7 +16,7 @@ from bridge.page.run import Why
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from bridge.wire.commands import DialogOpening, runtime
 from bridge.wire.commands import page as cdp_page
-from tests.browser.asking import call, code, facts, list_tools, open_page, page_of, read, run_script
+from tests.browser.asking import answer_dialog, call, code, facts, list_tools, open_page, page_of, read, run_script
 from tests.browser.other_client import open_other_client
 from tests.browser.test_deadlines import Renderers
 from tests.browsers import run_chromium
@@ -75,7 +75,7 @@ async def test_whoever_answers_the_dialog_of_a_call_gets_what_became_of_the_call
 
     with trio.fail_after(2):
         asked = await call(agent, page, name)
-    answer = await agent.handle_dialog(page, accept, text)
+    answer = await answer_dialog(agent, page, accept, text)
 
     assert facts(asked) == ("dialog_open", "unknown", True)
     assert asked.structured is not None
@@ -89,8 +89,8 @@ async def test_a_second_dialog_of_one_call_is_asked_about_as_well(agent: Agent, 
     page = await open_page(agent, site.page("/twice", TOOLS))
 
     first = await call(agent, page, "twice")
-    second = await agent.handle_dialog(page, True, None)
-    answer = await agent.handle_dialog(page, False, None)
+    second = await answer_dialog(agent, page, True, None)
+    answer = await answer_dialog(agent, page, False, None)
 
     assert "First?" in first.text
     assert code(second) == "dialog_open"
@@ -114,7 +114,7 @@ async def test_while_a_dialog_is_open_its_page_says_so_at_once_and_others_work(a
     assert {one["page"]: one["problems"] for one in read(every)["pages"]}[page][0].count("Really?") == 1
     assert pong.text == "pong"
     assert (await described(agent, page))["dialog"]["message"] == "Really?"
-    assert (await agent.handle_dialog(page, True, None)).text == "yes"
+    assert (await answer_dialog(agent, page, True, None)).text == "yes"
 
 
 async def test_calls_that_wait_their_turn_are_told_of_the_dialog(agent: Agent, site: Site):
@@ -139,13 +139,13 @@ async def test_calls_that_wait_their_turn_are_told_of_the_dialog(agent: Agent, s
         ("dialog_open", "rejected", False),
         ("dialog_open", "unknown", True),
     ]
-    assert (await agent.handle_dialog(page, True, None)).text == "true"
+    assert (await answer_dialog(agent, page, True, None)).text == "true"
 
 
 async def test_there_may_be_no_dialog_to_answer(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/none", TOOLS))
 
-    assert code(await agent.handle_dialog(page, True, None)) == "no_dialog"
+    assert code(await answer_dialog(agent, page, True, None)) == "no_dialog"
 
 
 @pytest.mark.parametrize("expression", ["alert('mine')", "confirm('mine')", "prompt('mine')"])
@@ -175,8 +175,8 @@ async def test_a_call_that_waited_for_a_person_keeps_its_outcome_for_who_asks(ag
     await found.wait_changed(lambda: found.dialog is None)
 
     assert (await call(agent, page, "ping")).text == "pong"
-    assert (await agent.handle_dialog(page, True, None)).text == "yes"
-    assert code(await agent.handle_dialog(page, True, None)) == "no_dialog"
+    assert (await answer_dialog(agent, page, True, None)).text == "yes"
+    assert code(await answer_dialog(agent, page, True, None)) == "no_dialog"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ async def test_a_tool_that_leaves_such_a_page_asks_the_agent(agent: Agent, bridg
     await run_script(await page_of(bridge, page), "1")
 
     asked = await call(agent, page, "leave")
-    answer = await agent.handle_dialog(page, True, None)
+    answer = await answer_dialog(agent, page, True, None)
 
     assert facts(asked) == ("dialog_open", "unknown", True)
     assert code(answer) == "navigated_during_call"
@@ -243,7 +243,7 @@ async def test_a_dialog_of_a_frame_holds_its_page(agent: Agent, site: Site, othe
     assert dialogs(alerted)[0]["message"] == "Saved \u2028 7"
     assert code(asked) == "dialog_open"
     assert facts(held) == ("dialog_open", "rejected", False)
-    assert (await agent.handle_dialog(page, True, None)).text == "yes"
+    assert (await answer_dialog(agent, page, True, None)).text == "yes"
 
 
 async def test_alerts_of_a_browser_of_our_own_hold_up_nobody(site: Site):
@@ -268,7 +268,7 @@ async def test_a_dialog_while_a_page_is_asked_for_its_tools_is_told_and_the_tool
 
     listing = await agent.list_page_tools(page, None, None)
     assert code(listing) == "dialog_open"
-    await agent.handle_dialog(page, True, None)
+    await answer_dialog(agent, page, True, None)
 
     assert (await call(agent, page, "ping")).text == "pong"
 
@@ -280,7 +280,7 @@ async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent,
     page = await open_page(agent, site.page("/loop", offering(LOOP, PING)))
 
     assert code(await call(agent, page, "loop")) == "dialog_open"
-    assert code(await agent.handle_dialog(page, True, None)) == "dialog_open"
+    assert code(await answer_dialog(agent, page, True, None)) == "dialog_open"
     with trio.fail_after(15):
         there = await agent.navigate_page(page, site.page("/left", TOOLS), None)
     assert not there.is_error, there.text
@@ -288,7 +288,7 @@ async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent,
     assert (await call(agent, page, "ping")).text == "pong"
     # A dialog that the next document opens is asked about again.
     assert code(await call(agent, page, "confirm")) == "dialog_open"
-    assert (await agent.handle_dialog(page, False, None)).text == "no"
+    assert (await answer_dialog(agent, page, False, None)).text == "no"
 
     await agent.navigate_page(page, site.page("/loop", offering(LOOP, PING)), None)
     await call(agent, page, "loop")
@@ -325,7 +325,7 @@ async def test_a_tool_that_asks_when_its_time_is_over_waits_for_the_answer(agent
         asked = await call(agent, page, "asks", seconds=0.3)
 
     assert facts(asked) == ("dialog_open", "unknown", True)
-    assert (await agent.handle_dialog(page, True, None)).text == "true"
+    assert (await answer_dialog(agent, page, True, None)).text == "true"
     assert (await call(agent, page, "ping")).text == "pong"
 
 
@@ -354,7 +354,7 @@ async def test_a_call_that_is_cancelled_while_its_dialog_is_open_leaves_the_dial
 
     told = await described(agent, page)
     assert (told["state"], told["dialog"]["message"]) == ("ready", "Sure?")
-    assert not (await agent.handle_dialog(page, True, None)).is_error
+    assert not (await answer_dialog(agent, page, True, None)).is_error
     assert (await call(agent, page, "ping")).text == "pong"
     assert (await call(agent, page, "told")).text == "AbortError"
 
@@ -367,14 +367,14 @@ async def test_of_several_who_answer_one_dialog_each_gets_an_answer_and_the_page
     answers: list[Answer] = []
 
     async def handle(accept: bool) -> None:
-        answers.append(await Agent(bridge).handle_dialog(page, accept, None))
+        answers.append(await answer_dialog(Agent(bridge), page, accept, None))
 
     with trio.fail_after(5):
         async with trio.open_nursery() as nursery:
             for accept in (True, False, True):
                 nursery.start_soon(handle, accept)
         while not any(answer.text.startswith("[") for answer in answers):
-            answers.append(await agent.handle_dialog(page, True, None))
+            answers.append(await answer_dialog(agent, page, True, None))
 
     [outcome] = [json.loads(answer.text) for answer in answers if answer.text.startswith("[")]
     assert [type(answered) for answered in outcome] == [bool, bool]
@@ -390,7 +390,7 @@ async def test_a_renderer_that_is_killed_while_its_dialog_waits_ends_the_call(si
             Renderers(agent, browser.process.pid).send(signal.SIGKILL)
 
             with trio.fail_after(5):
-                answer = await agent.handle_dialog(page, True, None)
+                answer = await answer_dialog(agent, page, True, None)
 
             assert facts(answer) == ("page_crashed", "unknown", True)
             assert "dialog" not in await described(agent, page)
@@ -454,10 +454,10 @@ async def test_of_two_calls_that_one_dialog_holds_no_outcome_is_lost(
         nursery.start_soon(keep, "waits")
         await trio.testing.wait_all_tasks_blocked(0.05)
         nursery.start_soon(keep, "confirm")
-    outcomes = {(await agent.handle_dialog(page, True, None, timeout_seconds=1)).text[:9]}
+    outcomes = {(await answer_dialog(agent, page, True, None, timeout_seconds=1)).text[:9]}
     await run_script(await page_of(bridge, page), "globalThis.go('went on')")
-    outcomes.add((await agent.handle_dialog(page, True, None)).text[:9])
+    outcomes.add((await answer_dialog(agent, page, True, None)).text[:9])
 
     assert [facts(answer) for answer in asked] == [("dialog_open", "unknown", True)] * 2
     assert "yes" in outcomes
-    assert code(await agent.handle_dialog(page, True, None)) == "no_dialog"
+    assert code(await answer_dialog(agent, page, True, None)) == "no_dialog"

@@ -12,7 +12,7 @@ from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import LaunchOptions
 from bridge.wire.commands import runtime
-from tests.browser.asking import call, code, facts, list_tools, names, open_page, page_of, read, run_script
+from tests.browser.asking import call, code, facts, list_tools, names, open_page, page_of, plain, read, run_script
 from tests.browser.other_client import open_other_client
 from tests.sites import Site, offering, tool
 
@@ -167,11 +167,11 @@ async def test_forged_messages_to_everything_that_a_page_can_find_reach_no_call(
     [
         ("() => ({then(done) { done('first'); done('second') }})", "first"),
         ("() => ({then(done, fail) { done('first'); fail('second'); throw 3 }})", "first"),
-        ("() => ({get then() { throw new Error('no then') }})", "Tool 'trap' ran and threw Error: no then"),
+        ("() => ({get then() { throw new Error('no then') }})", "Tool 'trap' ran and threw: Error: no then"),
         ("() => ({then: 5})", '{"then":5}'),
         ("() => ({then(done) { done({then(done) { done('deep') }}) }})", "deep"),
         ("() => frame.Promise.resolve('other realm')", "other realm"),
-        ("() => frame.Promise.reject(new frame.Error('other'))", "Tool 'trap' ran and threw Error: other"),
+        ("() => frame.Promise.reject(new frame.Error('other'))", "Tool 'trap' ran and threw: Error: other"),
     ],
 )
 async def test_thenables_of_every_kind_give_one_answer(agent: Agent, site: Site, execute: str, text: str):
@@ -212,7 +212,7 @@ BENT_SIGNALS = """AbortController.prototype.abort = () => {}; AbortSignal.protot
         ("(input, context) => { context.signal = 5; Object.freeze(context); return never }", "may be at it still"),
         ("(input, {signal}) => { signal.dispatchEvent(new Event('abort')); return never }", "may be at it still"),
         ("(input, {signal}) => { Object.setPrototypeOf(signal, null); return never }", "may be at it still"),
-        ("(input, {signal}) => new Promise((_, fail) => listen.call(signal, 'abort', () => fail(1)))", "threw 1"),
+        ("(input, {signal}) => new Promise((_, fail) => listen.call(signal, 'abort', () => fail(1)))", "threw: 1"),
         ("(input, {signal}) => new Promise(() => listen.call(signal, 'abort', () => { throw 1 }))", "at it still"),
     ],
 )
@@ -237,7 +237,7 @@ async def test_progress_after_the_end_of_a_tool_reaches_nobody(agent: Agent, bri
     async def send(*notice: Any) -> None:
         told.append(notice)
 
-    answer = await agent.call_page_tool(page, "late", None, send_progress=send)
+    answer = plain(await agent.call_page_tool(page, "late", None, send_progress=send))
     assert await run_script(await page_of(bridge, page), "late()") == "told"
     assert (await call(agent, page, "ping")).text == "pong"
 

@@ -18,7 +18,7 @@ from bridge.calls.bridge import Bridge
 from bridge.calls.pipeline import shape
 from bridge.page.media import Media
 from bridge.settings import AgentSettings
-from tests.browser.asking import call, code, open_page, page_of, run_script
+from tests.browser.asking import call, code, open_page, page_of, plain, run_script
 from tests.browser.giving import open_giver
 from tests.sites import Site, offering, tool
 
@@ -64,7 +64,7 @@ async def show(bridge: Bridge, agent: Agent, site: Site) -> Show:
     give = await open_giver(bridge, agent, site, PAINTING)
 
     async def show(source: str, select: str = "") -> Answer:
-        return shape(bridge, await give(source, select))
+        return plain(shape(bridge, await give(source, select), site.origin))
 
     return show
 

@@ -1,5 +1,6 @@
 """A call runs in exactly the document whose tool was listed, or not at all."""
 
+import json
 import threading
 from typing import Any
 
@@ -12,6 +13,7 @@ from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge
 from bridge.errors import CommandFailed
 from bridge.page.kit import ask_kit, is_realm_gone
+from bridge.serve.built_ins import run_tool
 from bridge.wire.commands import runtime
 from tests.browser.asking import (
     call,
@@ -25,6 +27,7 @@ from tests.browser.asking import (
     page_of,
     reach_number,
     read,
+    run_script,
     wait_shown,
     wait_until,
 )
@@ -211,3 +214,76 @@ async def test_history_back_finds_the_tools_of_the_restored_document(agent: Agen
     assert (await call(agent, handle, "first")).text == "1"
     assert read(await agent.navigate_page(handle, None, "forward"))["url"] == site.origin + "/second"
     assert code(await agent.navigate_page(handle, None, "forward")) == "navigation_failed"
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        "tools[0].execute = evil",
+        "tools.splice(0, 1, {...tools[0], execute: evil})",
+        "Object.defineProperty(tools[0], 'execute', {get: () => evil})",
+        "group.tools = [{...tools[0], execute: evil}]",
+        "Object.setPrototypeOf(tools[0], {execute: evil}); delete tools[0].execute",
+    ],
+)
+async def test_a_page_that_swaps_the_function_of_a_listed_tool_has_the_listed_one_run(
+    agent: Agent, bridge: Bridge, site: Site, swap: str
+):
+    script = f"""<script>
+      const evil = () => 'evil';
+      const tools = [{tool("add", "() => 'good'")}], group = {{name: 'Swaps', description: '', tools}};
+      addEventListener('devtoolstooldiscovery', event => event.respondWith(group));
+      window.swap = () => {{ {swap} }};
+    </script>"""
+    handle = await open_page(agent, site.page("/swaps", script))
+    await list_tools(agent, handle)
+    await run_script(await page_of(bridge, handle), "swap()")
+
+    assert (await call(agent, handle, "add")).text == "good"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"page": "p99"},
+        {"page": "__proto__"},
+        {"page": ""},
+        {"page": "P1"},
+        {"page": "p1 "},
+        {"page": "\ud800"},
+        {"tool": "#0.1"},
+        {"tool": "#9.9"},
+        {"tool": "f1#0.0"},
+        {"tool": "constructor"},
+        {"toolset": "p1-1-0123456789ab"},
+        {"_frame": "f1"},
+        {"_realm": 1},
+        {"generation": 7},
+        {"origin": "https://shop.example"},
+        {"__proto__": {"page": "p1"}},
+        {"page": 1},
+        {"page": None},
+        {"tool": ["add"]},
+        {"toolset": {}},
+    ],
+    ids=json.dumps,
+)
+async def test_forged_words_of_a_call_run_nothing(agent: Agent, site: Site, forged: dict[str, Any]):
+    url = site.page("/forged", offering(tool("add", "() => { fetch('/forged-ran') }")))
+    handle = await open_page(agent, url)
+    await list_tools(agent, handle)
+
+    answer = await run_tool(agent, "call_page_tool", {"page": handle, "tool": "add", **forged}, None)
+
+    assert facts(answer)[1:] == ("rejected", False)
+    assert site.asked["/forged-ran"] == 0
+
+
+async def test_a_handle_of_a_page_that_was_closed_never_means_another(agent: Agent, site: Site):
+    url = site.page("/closed", offering(tool("add", "() => 1")))
+    first = await open_page(agent, url)
+    await agent.close_page(first)
+    second = await open_page(agent, url)
+
+    assert second != first
+    assert facts(await call(agent, first, "add")) == ("page_gone", "rejected", False)

@@ -146,8 +146,8 @@ async def check_page(agent: Agent, page: str, expected: str) -> None:
     for name in ("fail", "failLater"):
         failed = await call(agent, page, name)
         assert code(failed) == "tool_threw"
-        assert failed.text == f'Tool {name!r} ran and threw RangeError: sold out, with {{"cause":{{"code":7}}}}'
-    assert (await call(agent, page, "failPlainly")).text == "Tool 'failPlainly' ran and threw sold out"
+        assert failed.text == f'Tool {name!r} ran and threw: RangeError: sold out, with {{"cause":{{"code":7}}}}'
+    assert (await call(agent, page, "failPlainly")).text == "Tool 'failPlainly' ran and threw: sold out"
     assert code(await call(agent, page, "nope")) == "tool_not_found"
 
 

@@ -59,7 +59,7 @@ async def test_whatever_is_thrown_or_rejected_is_told(give: Give, thrown: str, t
         with pytest.raises(PageThrew) as failure:
             await give(source)
 
-        assert str(failure.value).startswith("Tool 'run' ran and threw ")
+        assert str(failure.value).startswith("Tool 'run' ran and threw: ")
         assert without_uids(str(failure.value)).endswith(told)
 
 

@@ -41,10 +41,10 @@ async def test_registered_tools_are_one_more_group_with_their_kind_and_what_the_
     [own, registered] = (await list_tools(agent, page))["groups"]
 
     assert "kind" not in own["tools"][0]
-    assert "annotations" not in own["tools"][0]
+    assert "claims" not in own["tools"][0]
     assert registered["name"] == "WebMCP"
     assert "claims of the page" in registered["description"]
-    assert [(one["id"], one["name"], one["kind"], one.get("annotations")) for one in registered["tools"]] == [
+    assert [(one["id"], one["name"], one["kind"], one.get("claims")) for one in registered["tools"]] == [
         ("#1.0", "add", "webmcp", None),
         ("#1.1", "peek", "webmcp", {"readOnlyHint": True, "debugging": True}),
     ]
@@ -95,7 +95,7 @@ async def test_a_listener_may_register_tools_instead_of_answering(agent: Agent, 
 
     assert names(listing) == ["inspect"]
     assert listing["problems"] == []
-    assert listing["groups"][0]["tools"][0]["annotations"] == {"debugging": True}
+    assert listing["groups"][0]["tools"][0]["claims"] == {"debugging": True}
     assert (await call(agent, page, "inspect")).text == "inspected"
 
 
@@ -222,8 +222,8 @@ async def test_failures_keep_the_words_of_the_page(agent: Agent, site: Site):
 
     assert {facts(answer) for answer in answers} == {("tool_threw", "failed", True)}
     assert [answer.text for answer in answers] == [
-        "Tool 'throws' ran and threw TypeError: no cart",
-        "Tool 'rejects' ran and threw plain",
+        "Tool 'throws' ran and threw: TypeError: no cart",
+        "Tool 'rejects' ran and threw: plain",
         "Tool 'says' ran and says that it failed: no stock",
     ]
 

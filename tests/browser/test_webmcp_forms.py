@@ -23,7 +23,7 @@ async def test_a_form_is_listed_as_declarative_and_one_that_waits_for_a_person_s
     [found] = (await list_tools(agent, handle))["groups"][0]["tools"]
     answer = await call(agent, handle, "search", {"q": "shoes"})
 
-    assert (found["kind"], found["annotations"]) == ("webmcp", {"declarative": True})
+    assert (found["kind"], found["claims"]) == ("webmcp", {"declarative": True})
     assert found["inputSchema"]["required"] == ["q"]
     assert not answer.is_error
     assert "filled in its form, and the form waits for a person to submit it: nothing was sent" in answer.text
@@ -37,7 +37,7 @@ async def test_a_form_in_a_closed_shadow_tree_says_that_it_waits_too(agent: Agen
 
     [found] = (await list_tools(agent, page))["groups"][0]["tools"]
 
-    assert found["annotations"] == {"declarative": True}
+    assert found["claims"] == {"declarative": True}
     assert "waits for a person" in (await call(agent, page, "hidden", {"q": "x"})).text
 
 

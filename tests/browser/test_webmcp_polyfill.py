@@ -49,7 +49,7 @@ async def test_its_tools_are_one_more_group_and_run(agent: Agent, site: Site, pa
 
     assert [one["name"] for one in own["tools"]] == ["own"]
     assert registered["name"] == "WebMCP"
-    assert [(one["name"], one["kind"], one.get("annotations")) for one in registered["tools"]] == [
+    assert [(one["name"], one["kind"], one.get("claims")) for one in registered["tools"]] == [
         ("add", "webmcp", None),
         ("peek", "webmcp", {"readOnlyHint": True}),
     ]
@@ -96,7 +96,7 @@ async def test_a_form_of_its_that_waits_for_a_person_says_so(agent: Agent, site:
 
     [found] = (await list_tools(agent, page))["groups"][0]["tools"]
 
-    assert found["annotations"] == {"declarative": True}
+    assert found["claims"] == {"declarative": True}
     assert "waits for a person" in (await call(agent, page, "search", {"q": "shoes"})).text
 
 

@@ -7,13 +7,15 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import trio
 from mcp import Client
 from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
+
+from tests.frames import take_out
 
 COMMAND = [sys.executable, "-m", "bridge"]
 Era = Literal["legacy", "2026-07-28"]
@@ -32,9 +34,22 @@ async def open_agent(
 
 
 def text_of(result: CallToolResult) -> str:
+    """What an answer says, a page's words as the page said them."""
     [block] = result.content
     assert isinstance(block, TextContent)
-    return block.text
+    return take_out(block.text)
+
+
+def with_plain_text(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with a page's words as the page said them."""
+    match message:
+        case {"result": {"content": [*blocks]}}:
+            for block in cast("list[dict[str, Any]]", blocks):
+                if block["type"] == "text":
+                    block["text"] = take_out(block["text"])
+        case _:
+            pass
+    return message
 
 
 def read(result: CallToolResult) -> dict[str, Any]:
@@ -77,7 +92,7 @@ class RawClient:
         self._buffer = bytearray(rest)
         message = json.loads(line.decode())
         assert message["jsonrpc"] == "2.0"
-        return message
+        return with_plain_text(message)
 
     async def answer(self, request_id: int) -> dict[str, Any]:
         """The answer to one request; other messages are passed over."""

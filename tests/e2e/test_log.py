@@ -64,7 +64,7 @@ async def test_each_call_of_a_page_tool_leaves_one_line(site: Site, path: Path):
     assert first["arguments"] == {"a": 1, "b": 2}
     assert [line.get("origin") for line in lines] == [*[site.origin] * 3, None, *[site.origin] * 2, None]
     assert [line.get("group") for line in lines] == ["Cart", "Cart", None, None, "Cart", "Cart", None]
-    assert lines[4]["error"] == "Tool 'fail' ran and threw RangeError: too far"
+    assert lines[4]["error"] == "Tool 'fail' ran and threw: RangeError: too far"
     assert lines[5]["duration_ms"] >= 200
 
 

@@ -5,6 +5,7 @@ import base64
 import pytest
 from mcp_types import AudioContent, BlobResourceContents, EmbeddedResource, ImageContent, TextContent
 
+from bridge.calls.frame import unframe
 from tests.e2e.client import ERAS, Era, open_agent
 from tests.sites import Site, offering, tool
 
@@ -36,8 +37,10 @@ async def test_an_agent_sees_what_a_tool_paints(era: Era, site: Site):
     assert image.mime_type == "image/png"
     assert base64.b64decode(image.data).startswith(b"\x89PNG")
     assert played.content[1:] == [AudioContent(data=WAV, mime_type="audio/wav")]
-    assert answered.content == [
-        TextContent(text="See\n[image image/gif]\n[resource image/gif, https://shop.example/a]"),
+    [words, *blocks] = answered.content
+    assert isinstance(words, TextContent)
+    assert unframe(words.text) == "See\n[image image/gif]\n[resource image/gif, https://shop.example/a]"
+    assert blocks == [
         ImageContent(data=GIF, mime_type="image/gif"),
         EmbeddedResource(resource=BlobResourceContents(uri="https://shop.example/a", mime_type="image/gif", blob=GIF)),
     ]
@@ -50,4 +53,4 @@ async def test_only_an_origin_that_was_named_answers_in_the_form_of_mcp(site: Si
 
     [data] = answered.content
     assert isinstance(data, TextContent)
-    assert data.text.startswith('{"content":[{"type":"text","text":"See"}')
+    assert unframe(data.text).startswith('{"content":[{"type":"text","text":"See"}')

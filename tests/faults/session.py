@@ -10,6 +10,7 @@ import trio
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
+from bridge.calls.frame import unframe
 from tests.faults.fake_chromium import ORIGIN, WORDS
 
 CODES: Final = {
@@ -91,7 +92,7 @@ async def check_well(agent: Agent, *, origin: str = ORIGIN) -> None:
         listed = await agent.list_page_tools(page, None, None)
         said = await agent.call_page_tool(page, "say", {})
     assert '"say"' in listed.text, listed.text
-    assert said.text == WORDS * 20
+    assert unframe(said.text) == WORDS * 20
 
 
 async def wait_found_again(agent: Agent) -> None:

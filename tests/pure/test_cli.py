@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 
 from bridge import cli
 from bridge.errors import ArgumentsInvalid, BrowserGone, UsageError
+from bridge.origins import address
 from bridge.serve.printable import printable
 from bridge.serve.table import describe_arguments
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
-from bridge.tools.origins import address
 
 URL = "http://127.0.0.1:9/"
 

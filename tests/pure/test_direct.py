@@ -9,9 +9,10 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from bridge import limits
 from bridge.calls.direct import DirectTools, offer_directly
+from bridge.calls.gate import Gate
 from bridge.errors import UsageError
-from bridge.settings import AgentSettings
-from bridge.tools.origins import is_loopback, read_origin
+from bridge.origins import is_loopback, read_origin
+from bridge.settings import AgentSettings, PageSettings
 from bridge.tools.registry import Registry
 from bridge.tools.tool import PageTools
 from tests.pure.offers import offer, with_frame
@@ -114,7 +115,8 @@ def test_what_is_not_one_origin_is_refused(text: str):
 
 def offered(*pages: PageTools, trusted: frozenset[str] = frozenset()) -> list[str]:
     settings = AgentSettings(direct=True, trusted_origins=trusted)
-    return list(offer_directly({tools.page: tools for tools in pages}, settings, {}).tools)
+    gate = Gate(PageSettings(), settings)
+    return list(offer_directly({tools.page: tools for tools in pages}, settings, {}, gate).tools)
 
 
 def test_only_loopback_and_named_origins_are_offered():
@@ -156,7 +158,8 @@ class Agent:
         async def settle() -> None:
             self.settled()
 
-        self.direct = DirectTools(self.registry, AgentSettings(direct=True), settle)
+        settings = AgentSettings(direct=True)
+        self.direct = DirectTools(self.registry, settings, settle, Gate(PageSettings(), settings))
 
     def publish(self, *names: str, page: str = "p1", document: str = "1", origin: str = LOCAL, **facts: str) -> None:
         self.registry.publish(offer(*names, origin=origin, page=page, document=document, **facts))

@@ -81,7 +81,7 @@ ANSWERS = [
     Answer("text"),
     Answer('"\u2028\x00é😀"', notes=("one", "two")),
     answer_json({"pages": [{"page": "p1", "tools": 0.5, "none": None}]}),
-    answer_error(PageThrew("It threw \ud800.", stack="at x")),
+    answer_error(PageThrew("It threw", said="\ud800 <b>", origin="https://shop.example", stack="at x")),
     Answer(
         "media",
         media=(
@@ -90,6 +90,7 @@ ANSWERS = [
             Resource("http://a/", "text/plain", "words", None),
             Resource("http://a/", "application/pdf", None, "eA=="),
         ),
+        facts={"origin": "https://shop.example", "untrusted": True},
     ),
 ]
 

@@ -68,6 +68,9 @@ def test_base64_is_read_up_to_a_limit():
         assert read_base64(text, 2) is None
 
 
+ORIGIN = "https://shop.example"
+
+
 def bytes_ending(data: bytes, **known: object) -> Ending:
     told = {"how": "completed", "kind": "bytes", "text": base64.b64encode(data).decode(), "size": len(data), **known}
     return read_ending(told)
@@ -81,11 +84,11 @@ def spill(tmp_path: Path):
 
 def test_a_page_that_bent_the_shim_still_shows_nothing_that_is_no_picture(spill: Spill):
     """Its numbers and its type are only words about the bytes."""
-    fake = answer_binary(bytes_ending(b"no picture\0", width=10, height=10), spill)
-    large = answer_binary(bytes_ending(PNG + bytes(limits.MEDIA_BYTES), width=10, height=10), spill)
-    huge = answer_binary(bytes_ending(PNG + bytes(limits.FILE_BYTES), width=10, height=10), spill)
-    odd = answer_binary(bytes_ending(PNG, width="<b>", height=None, wholeWidth=1.5, size=[]), spill)
-    torn = answer_binary(Ending("completed", "bytes", "%", "", "", "", Binary(5, 1, 1)), spill)
+    fake = answer_binary(bytes_ending(b"no picture\0", width=10, height=10), spill, ORIGIN)
+    large = answer_binary(bytes_ending(PNG + bytes(limits.MEDIA_BYTES), width=10, height=10), spill, ORIGIN)
+    huge = answer_binary(bytes_ending(PNG + bytes(limits.FILE_BYTES), width=10, height=10), spill, ORIGIN)
+    odd = answer_binary(bytes_ending(PNG, width="<b>", height=None, wholeWidth=1.5, size=[]), spill, ORIGIN)
+    torn = answer_binary(Ending("completed", "bytes", "%", "", "", "", Binary(5, 1, 1)), spill, ORIGIN)
 
     assert fake.text.startswith("[file application/octet-stream, 11 bytes, kept in ")
     assert large.text.startswith("[file image/png, 1,000,028 bytes")
@@ -95,7 +98,7 @@ def test_a_page_that_bent_the_shim_still_shows_nothing_that_is_no_picture(spill:
 
 
 def test_a_file_that_can_not_be_kept_is_told_with_the_reason(tmp_path: Path):
-    answer = answer_binary(bytes_ending(b"%PDF-1.7"), Spill(tmp_path / "missing"))
+    answer = answer_binary(bytes_ending(b"%PDF-1.7"), Spill(tmp_path / "missing"), ORIGIN)
 
     assert answer.text == "[file application/pdf, 8 bytes, could not be kept: No such file or directory]"
 

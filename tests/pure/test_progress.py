@@ -33,6 +33,16 @@ async def test_reports_go_out_as_they_are_while_they_rise():
     assert notices.sent == [(0, 10, "step 0"), (1, 10, "step 1"), (2.5, 10, "step 2.5")]
 
 
+async def test_what_is_hidden_in_a_message_of_progress_is_shown():
+    notices = Notices()
+
+    async with open_progress(notices.send) as progress:
+        assert progress is not None
+        await progress.tell(report(1, None, "<b>\x1b\u202e\U000e0041\ud800"))
+
+    assert notices.sent == [(1, None, r"\u003cb\u003e\u001b\u202e\udb40\udc41\ud800")]
+
+
 @pytest.mark.parametrize("values", [(5, 5, 5), (5, 4, -3), (1e300, 1e300, 0), (-5, -4, -4)])
 async def test_values_that_do_not_rise_are_made_to(values: tuple[float, ...]):
     notices = Notices()

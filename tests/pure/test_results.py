@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import limits
+from bridge.calls.frame import escape, unescape
 from bridge.calls.results import Spill, clean_text, open_spill, shorten
 
 any_text = st.text(st.characters())  # lone surrogates too
@@ -192,10 +193,9 @@ def test_one_beyond_the_limit_is_cut_and_says_where_the_whole_is(text: str, size
 
         assert shown.full_path is not None
         assert shown.full_path.read_text() == text
-        head, _, notice = shown.text.rpartition("\n")
-        assert text.startswith(head)
-        assert len(head) > 1_900
-        assert notice == f"[Cut here: the result has {size}. The whole is in {shown.full_path}]"
+        assert text.startswith(shown.text)
+        assert len(shown.text) > 1_900
+        assert shown.notice == f"[Cut here: the result has {size}. The whole is in {shown.full_path}]"
     assert shown.truncated
 
 
@@ -213,7 +213,7 @@ def test_a_result_that_can_not_be_kept_is_shown_all_the_same(tmp_path: Path):
         shown = shorten("y" * 60_000, spill, json=False)
 
     assert (shown.full_path, shown.truncated) == (None, True)
-    assert shown.text.endswith("The whole could not be kept: No such file or directory]")
+    assert shown.notice.endswith("The whole could not be kept: No such file or directory]")
 
 
 def test_lone_surrogates_never_reach_the_reader_or_the_file():
@@ -236,21 +236,47 @@ def test_twenty_megabytes_are_cut_whole_and_counted():
         assert shown.full_path.stat().st_size == 20_000_000
 
 
-pieces = st.sampled_from(["x", "é", "😀", "\n", "\r\n", "\ud800", "a" * 700, "\n" * 300, "é\n" * 900, "😀" * 5_000])
+PLAIN = ["x", "é", "😀", "\n", "\r\n", "\ud800", "a" * 700, "\n" * 300, "é\n" * 900, "😀" * 5_000]
+ESCAPED = ["<", "\\u003c", "\\", "u00", "<" * 900, "\U000e0041" * 800]
+pieces = st.sampled_from([*PLAIN, *ESCAPED])
 
 
-@given(st.lists(pieces, max_size=12).map("".join), st.integers(1, 12))
-def test_what_is_shown_never_passes_the_limits_and_loses_nothing(text: str, times: int):
+@given(st.lists(pieces, max_size=12).map("".join), st.integers(1, 12), st.booleans())
+def test_what_is_shown_never_passes_the_limits_and_loses_nothing(text: str, times: int, json: bool):
     with open_spill() as spill:
-        shown = shorten(text * times, spill, json=False)
+        shown = shorten(text * times, spill, json=json)
 
-        assert len(shown.text.encode()) <= limits.INLINE_BYTES
+        assert len(f"{shown.text}\n{shown.notice}".encode()) <= limits.INLINE_BYTES + 1
         assert shown.text.count("\n") + 1 <= limits.INLINE_LINES + 1
         whole = clean_text(text * times)
         if shown.truncated:
             assert shown.full_path is not None
             assert shown.full_path.read_bytes() == whole.encode()
-            assert len(shown.text.split("\n")) <= limits.INLINE_LINES
-            assert whole.startswith(shown.text.rpartition("\n")[0])
+            assert len(f"{shown.text}\n{shown.notice}".split("\n")) <= limits.INLINE_LINES
+            whole = escape(whole, json=json)
+            assert whole.startswith(shown.text)
+            assert escape(unescape(shown.text)) == shown.text or json
         else:
-            assert shown.text == whole
+            assert shown.text == escape(whole, json=json)
+
+
+def test_what_only_its_escapes_make_too_long_is_cut_as_well():
+    text = "<" * (limits.INLINE_BYTES // 6 + 1)
+    with open_spill() as spill:
+        shown = shorten(text, spill, json=False)
+
+        assert shown.full_path is not None
+        assert shown.full_path.read_text() == text
+    assert len(f"{shown.text}\n{shown.notice}".encode()) <= limits.INLINE_BYTES
+    assert shown.notice.startswith("[Cut here: the result has 8,534 bytes in 1 line. ")
+
+
+@pytest.mark.parametrize("before", range(12))
+def test_no_escape_is_cut_in_two(before: int):
+    text = "x" * before + "\U000e0041" * 10_000
+    with open_spill() as spill:
+        shown = shorten(text, spill, json=False)
+
+    assert shown.truncated
+    assert text.startswith(unescape(shown.text))
+    assert len(shown.text) > limits.INLINE_BYTES - 200

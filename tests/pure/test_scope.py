@@ -28,6 +28,14 @@ def test_another_origin_is_rejected_even_with_an_equal_tool():
         choose(offer("add"), offer("add", origin="http://b.test"), "add")
 
 
+@pytest.mark.parametrize("wanted", ["new", "gone", "#0.1"])
+def test_another_origin_is_rejected_whatever_of_it_is_wanted(wanted: str):
+    with pytest.raises(OriginChanged):
+        choose(offer("add", "gone"), offer("add", "new", origin="http://b.test", document="2"), wanted)
+    with pytest.raises(OriginChanged):
+        choose(offer("add"), offer("add", "new", origin="http://b.test", document="2"), wanted)
+
+
 def test_another_origin_is_rejected_before_its_toolset_is_looked_at():
     shown = offer("add")
     with pytest.raises(OriginChanged):
@@ -147,3 +155,18 @@ def test_a_page_that_was_loaded_anew_has_its_iframes_under_other_ids():
     assert choose(before, now, "f1#0.0").id.frame == "f2"
     with pytest.raises(ToolAmbiguous):
         choose(before, with_frame(now, "tool", frame="f3"), "tool")
+
+
+def test_names_are_told_apart_by_case():
+    with pytest.raises(ToolNotFound):
+        choose(None, offer("add"), "Add")
+    assert choose(None, offer("add", "Add"), "Add").name == "Add"
+
+
+def test_of_two_that_have_its_name_the_one_that_is_as_it_was_is_meant_wherever_it_is_now():
+    present = offer("add", "add", document="2")
+    [changed, same] = present
+    object.__setattr__(changed, "description", "other")
+    object.__setattr__(same, "description", "as it was")
+
+    assert choose(offer("add", description="as it was"), present, "add") is same

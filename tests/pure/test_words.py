@@ -8,6 +8,7 @@ import importlib
 import os
 import pkgutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -22,31 +23,34 @@ from trio.testing import MockClock
 
 import bridge
 from bridge import errors, limits
-from bridge.calls import arguments, pipeline, scope
+from bridge.calls import arguments, gate, pipeline, scope
 from bridge.calls.agent import Agent, _read_select
 from bridge.calls.answers import answer_error
 from bridge.calls.arguments import check_arguments, read_arguments
 from bridge.calls.bridge import CONNECTING, STARTING, Bridge
+from bridge.calls.gate import Gate
 from bridge.calls.listing import cut_listing
 from bridge.calls.order import Order
+from bridge.calls.pins import read_pins, write_pins
 from bridge.calls.pipeline import Attempt, run_within
 from bridge.calls.results import Spill
 from bridge.calls.scope import choose
 from bridge.errors import BridgeError
+from bridge.origins import OriginRules, address, read_origin, read_pattern
 from bridge.page.invocation import Ending, read_ending
 from bridge.page.run import Run, Why
 from bridge.page.session import Page
 from bridge.settings import AgentSettings, PageSettings
-from bridge.tools.origins import address
 from bridge.tools.schema import check_schema
 from bridge.tools.sources.content import read_completed
-from bridge.tools.sources.page import PageCall, _thrown
+from bridge.tools.sources.page import PageCall, thrown
 from bridge.tools.tool import PageTools
+from tests.frames import take_out
 from tests.pure.offers import offer, with_frame
 
 SNAPSHOT = Path(__file__).with_name("words.txt")
 
-MODULES = (scope, arguments, pipeline)
+MODULES = (scope, gate, arguments, pipeline)
 WORDS_FOR_PEOPLE = ("_read_word", "parse_words")
 """Functions of `arguments` that read a command line."""
 NEVER_TOLD = {
@@ -97,9 +101,9 @@ def raised(run: Callable[[], object]) -> BridgeError:
     return caught.value
 
 
-def thrown(**ending: Any) -> BridgeError:
+def throwing(**ending: Any) -> BridgeError:
     [tool] = offer("add")
-    return errors.PageThrew(_thrown(tool, read_ending({"how": "failed", **ending})))
+    return thrown(tool, read_ending({"how": "failed", **ending}))
 
 
 def failed_itself() -> BridgeError:
@@ -158,13 +162,34 @@ class Called:
     handle: str
 
 
-def busy(*pages: str) -> BridgeError:
-    """What the next call is told where so many are in flight."""
-    order = Order()
-    with ExitStack() as stack:
-        for page in pages:
-            stack.enter_context(order.enter(cast("Page", Called(page))))
-        return raised(lambda: stack.enter_context(order.enter(cast("Page", Called("p1")))))
+def busy(*pages: str, seconds: float = 1) -> BridgeError:
+    """What the next call is told where so many are in flight, that came so many seconds after each other."""
+
+    async def call() -> BridgeError:
+        order = Order()
+        with ExitStack() as stack:
+            for page in pages:
+                stack.enter_context(order.enter(cast("Page", Called(page))))
+                await trio.sleep(seconds)
+            return raised(lambda: stack.enter_context(order.enter(cast("Page", Called("p1")))))
+
+    return trio.run(call, clock=MockClock(autojump_threshold=0))
+
+
+def refusing(agent: AgentSettings | None = None, *, page: bool = False, **words: Any):
+    """What is told of a call that somebody does not want."""
+    offered = offer("add")
+    [tool] = offered
+    one = Gate(PageSettings(origins=OriginRules(**words)), agent or AgentSettings())
+    return partial(raised, (lambda: one.check_page(offered)) if page else (lambda: one.check(tool)))
+
+
+def unapproved() -> BridgeError:
+    [tool] = offer("add")
+    with tempfile.TemporaryDirectory() as folder:
+        write_pins(Path(folder) / "pins.json", {"http://a.test": frozenset()})
+        one = Gate(PageSettings(), AgentSettings(pins=Path(folder) / "pins.json"))
+        return raised(lambda: one.check(tool))
 
 
 PLAIN = offer("add")
@@ -187,6 +212,12 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     ),
     "its schema can't be used": choosing(None, unusable()),
     "no such direct tool": direct_call,
+    # Whether it may
+    "of an origin that is blocked": refusing(blocked=("http://a.test",)),
+    "of an origin that is not allowed": refusing(allowed=("https://a.test",)),
+    "of a page that is blocked": refusing(blocked=("http://a.test",), page=True),
+    "mode ask": refusing(AgentSettings(mode="ask")),
+    "not approved": unapproved,
     # With which arguments
     "no object": reading([1]),
     "no JSON text": reading("{"),
@@ -205,13 +236,13 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "many do not fit": checking('{"additionalProperties": false}', dict.fromkeys("abcdefgh", 1)),
     "too much to check": checking(SLOW, LONG),
     # It ran
-    "threw an error": partial(thrown, kind="error", name="RangeError", text="too far"),
+    "threw an error": partial(throwing, kind="error", name="RangeError", text="too far"),
     "threw an error that carries more": partial(
-        thrown, kind="error", name="RangeError", text="too far", more='{"cause":{"code":7}}'
+        throwing, kind="error", name="RangeError", text="too far", more='{"cause":{"code":7}}'
     ),
-    "threw an error without words": partial(thrown, kind="error", name="RangeError", text=""),
-    "threw a string": partial(thrown, kind="string", text="sold out"),
-    "threw an empty string": partial(thrown, kind="string", text=""),
+    "threw an error without words": partial(throwing, kind="error", name="RangeError", text=""),
+    "threw a string": partial(throwing, kind="string", text="sold out"),
+    "threw an empty string": partial(throwing, kind="string", text=""),
     "says itself that it failed": failed_itself,
     "no such part": lambda: errors.PartNotFound("Tool 'add' ran, and its result has an object of 1 key at \"/a\"."),
     # Its end
@@ -244,9 +275,15 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "no dialog is open": lambda: errors.NoDialog("p1"),
     "busy page": lambda: busy(*["p1"] * limits.CALLS_PER_PAGE),
     "busy bridge": lambda: busy(*(f"p{number // limits.CALLS_PER_PAGE + 2}" for number in range(limits.CALLS))),
+    "too fast": lambda: busy(
+        *(f"p{number // limits.CALLS_PER_PAGE + 2}" for number in range(limits.CALLS_AT_ONCE)), seconds=0
+    ),
     # Asked wrongly
     "no address": partial(raised, lambda: address("localhost:3000")),
     "a file": partial(raised, lambda: address("file:///etc/passwd")),
+    "no origin": partial(raised, lambda: read_origin("shop.example")),
+    "no pattern": partial(raised, lambda: read_pattern("*.shop.example")),
+    "no pins": partial(raised, lambda: read_pins(Path("pins.json"))),
     "no pointer": partial(raised, lambda: _read_select("items")),
     "no cursor": partial(raised, lambda: cut_listing([], None, "x")),
 }
@@ -318,10 +355,11 @@ def traced(*files: str) -> Iterator[set[tuple[str, int]]]:
 def as_text(produced: dict[str, BridgeError]) -> str:
     lines: list[str] = []
     for name, error in produced.items():
-        told = answer_error(error).structured
+        answer = answer_error(error)
+        told = answer.structured
         assert told is not None
         ran = "dispatched" if told["dispatched"] else "not dispatched"
-        lines += [f"{name}: {told['code']}, {told['outcome']}, {ran}", f"    {told['message']}", ""]
+        lines += [f"{name}: {told['code']}, {told['outcome']}, {ran}", f"    {take_out(answer.text)}", ""]
     return "\n".join(lines)
 
 

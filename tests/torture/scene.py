@@ -22,7 +22,7 @@ from bridge.page.lifecycle import Stage
 from bridge.page.pages import Pages
 from bridge.page.session import Page
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
-from tests.browser.asking import list_tools, open_page, run_script
+from tests.browser.asking import list_tools, open_page, plain, run_script
 from tests.browser.other_client import OtherClient, open_other_client
 from tests.browsers import RunningBrowser, run_chromium
 from tests.sites import Site, offering, tool
@@ -263,7 +263,7 @@ class Scene:
         """Call the victim's tool; counted."""
         LEDGER.calls += 1
         words.setdefault("timeout_seconds", 20)
-        answer = await self.agent.call_page_tool(self.victim, "work", arguments or {}, **words)
+        answer = plain(await self.agent.call_page_tool(self.victim, "work", arguments or {}, **words))
         LEDGER.answers += 1
         return answer
 
@@ -275,7 +275,7 @@ class Scene:
 
     async def ping(self) -> str:
         LEDGER.calls += 1
-        answer = await self.agent.call_page_tool(self.healthy, "ping", {})
+        answer = plain(await self.agent.call_page_tool(self.healthy, "ping", {}))
         LEDGER.answers += 1
         return answer.text
 

@@ -21,6 +21,7 @@ from typing import Final
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from bench.lifted_serve import lift
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import LaunchOptions
@@ -108,6 +109,7 @@ def _resident_mb(pid: int) -> float:
 async def soak(origin: str, minutes: float) -> list[str]:
     """Print a line a minute; return what grew."""
     warm: Sample | None = None
+    lift()  # it calls as fast as it can
     async with open_bridge(LaunchOptions()) as bridge:
         agent = Agent(bridge)
         handle = read(await agent.open_page(f"{origin}/0.html"))["page"]

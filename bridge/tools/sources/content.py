@@ -34,7 +34,7 @@ def read_completed(tool: Tool, ending: Ending, *, trusted: bool = False) -> Endi
         PageThrew: the tool said itself that it failed.
     """
     if ending.kind == "form":
-        return replace(ending, kind="string", text=_waits(tool))
+        return replace(ending, kind="note", text=_waits(tool))
     may_answer_so = trusted or tool.kind == "webmcp"
     if not may_answer_so or ending.kind != "json" or _SIGN not in ending.text:
         return ending
@@ -44,7 +44,7 @@ def read_completed(tool: Tool, ending: Ending, *, trusted: bool = False) -> Endi
     blocks = _read_blocks(content, trusted=trusted)
     text = ending.text if blocks is None else "\n".join(map(_line, blocks))
     if content.get("isError") is True and (blocks is not None or tool.kind == "webmcp"):
-        raise PageThrew(f"Tool {tool.name!r} ran and says that it failed: {text}")
+        raise PageThrew(f"Tool {tool.name!r} ran and says that it failed:", said=text, origin=tool.origin)
     if blocks is None:
         return ending
     media = tuple(block for block in blocks if not isinstance(block, str))

@@ -131,7 +131,7 @@ class PageCall:
             case "completed":
                 return read_completed(self.tool, ending, trusted=self.trusted)
             case "failed":
-                raise PageThrew(_thrown(self.tool, ending), stack=ending.stack)
+                raise thrown(self.tool, ending)
             case "no such element" if (place := self._place(ending.text)) is not None:
                 raise not_there(self.tool, place, ending.name)
             case "no such part":
@@ -161,7 +161,8 @@ class PageCall:
         try:
             return await self._wait()
         except PageThrew as error:
-            advice = f"It stopped when it was told to. {_LOOK} {error}"
+            late = CallTimedOut(what, seconds, f"It stopped when it was told to. {_LOOK}", dispatched=True)
+            raise late.ending_with(error) from None
         except PageStopped as stopped:
             advice = _ADVICE[stopped.how]
         raise CallTimedOut(what, seconds, advice, dispatched=True)
@@ -185,12 +186,14 @@ _ADVICE: Final = {
 }
 
 
-def _thrown(tool: Tool, ending: Ending) -> str:
+def thrown(tool: Tool, ending: Ending) -> PageThrew:
+    """What a tool threw, as an error."""
     what = ending.text or "an empty string"
     if ending.kind == "error":
         what = f"{ending.name}: {ending.text}" if ending.text else ending.name
     carrying = f", with {ending.more}" if ending.more else ""
-    return f"Tool {tool.name!r} ran and threw {what}{carrying}"
+    ran = f"Tool {tool.name!r} ran and threw:"
+    return PageThrew(ran, said=f"{what}{carrying}", origin=tool.origin, stack=ending.stack)
 
 
 def no_tools(page: Page, document: Document, reason: str) -> PageTools:

@@ -1,0 +1,208 @@
+"""Origins as a person writes them, held against what Chromium itself makes of them."""
+
+import json
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bridge.calls.agent import Agent
+from bridge.calls.bridge import Bridge
+from bridge.errors import UsageError
+from bridge.origins import OriginRules, read_origin, read_pattern
+from bridge.page.session import Page
+from tests.browser.asking import open_page, page_of, run_script
+
+READ = """texts => texts.map(text => {
+  try {
+    const {origin} = new URL(text);
+    const {protocol, hostname, port} = new URL(origin === 'null' ? text : origin);
+    return [origin, protocol, hostname, port];
+  }
+  catch { return null }
+})"""
+
+
+class Url(NamedTuple):
+    """What Chromium makes of a text: its origin, and the parts of that."""
+
+    origin: str
+    protocol: str
+    hostname: str
+    port: str
+
+
+@pytest.fixture
+async def page(agent: Agent, bridge: Bridge) -> Page:
+    return await page_of(bridge, await open_page(agent, "about:blank"))
+
+
+async def read_in(page: Page, texts: list[str]) -> list[Url | None]:
+    found: Any = await run_script(page, f"({READ})({json.dumps(texts)})")
+    return [None if one is None else Url(*one) for one in found]
+
+
+def ours(text: str) -> str | None:
+    try:
+        return read_origin(text)
+    except UsageError:
+        return None
+
+
+def allows(pattern: str, origin: str) -> bool | None:
+    """Whether the pattern means the origin; None where it is no pattern."""
+    try:
+        return OriginRules(allowed=(read_pattern(pattern),)).why_not(origin) is None
+    except UsageError:
+        return None
+
+
+CONFUSING = {
+    # as they are
+    "http://a.test": "http://a.test",
+    "https://a.test": "https://a.test",
+    "http://a.test:8080": "http://a.test:8080",
+    # case, and the ports that schemes have anyhow
+    "HTTP://A.Test": "http://a.test",
+    "http://a.test:80": "http://a.test",
+    "https://a.test:443/": "https://a.test",
+    "http://a.test:443": "http://a.test:443",
+    "http://a.test:00080": "http://a.test",
+    "http://a.test:0": "http://a.test:0",
+    # addresses
+    "http://127.0.0.1:3000": "http://127.0.0.1:3000",
+    "http://[::1]": "http://[::1]",
+    "http://[0:0:0:0:0:0:0:1]": "http://[::1]",
+    "http://[::FFFF:127.0.0.1]": "http://[::ffff:7f00:1]",
+    "http://[::127.0.0.1]": "http://[::7f00:1]",
+    "http://[1:0:0:2:0:0:0:3]": "http://[1:0:0:2::3]",
+    "http://[2001:db8:0:1:1:1:1:1]": "http://[2001:db8:0:1:1:1:1:1]",
+    # names beyond ASCII, in the form that a person may write
+    "https://xn--bcher-kva.example": "https://xn--bcher-kva.example",
+    "https://XN--BCHER-KVA.example": "https://xn--bcher-kva.example",
+}
+"""What we take, and which origin it means."""
+
+REFUSED = {
+    "http://a.test.": "http://a.test.",
+    "http://user@a.test": "http://a.test",
+    "http://a.test@b.test": "http://b.test",
+    "http://a.test:80@b.test": "http://b.test",
+    "http://127.1": "http://127.0.0.1",
+    "http://0x7f.1": "http://127.0.0.1",
+    "http://0177.0.0.1": "http://127.0.0.1",
+    "http://2130706433": "http://127.0.0.1",
+    "http://127.0.0.1.": "http://127.0.0.1",
+    "http://a.test\\@b.test": "http://a.test",
+    "http:\\\\a.test": "http://a.test",
+    "http:a.test": "http://a.test",
+    "http://%61.test": "http://a.test",
+    "https://bücher.example": "https://xn--bcher-kva.example",
+    "https://\uff42ücher.example": "https://xn--bcher-kva.example",
+    "http://\u0430.test": "http://xn--80a.test",
+    "http://a\u3002test": "http://a.test",
+    "http://a.test:": "http://a.test",
+    "data:text/html,x": "null",
+    "file:///srv/page.html": "file://",
+    "about:blank": "null",
+    "javascript:1": "null",
+}
+"""What Chromium reads and we refuse, as it is easily taken for something else; and what Chromium makes of it."""
+ACCEPTED_ANYHOW = {"http://a.test:"}
+"""An empty port says nothing, and is the scheme's own for both."""
+
+
+async def test_what_is_easily_confused_is_read_as_chromium_reads_it_or_refused(page: Page):
+    meant = await read_in(page, list(CONFUSING))
+    refused = await read_in(page, list(REFUSED))
+
+    assert {text: url and url.origin for text, url in zip(CONFUSING, meant, strict=True)} == CONFUSING
+    assert {text: ours(text) for text in CONFUSING} == CONFUSING
+    assert {text: url and url.origin for text, url in zip(REFUSED, refused, strict=True)} == REFUSED
+    assert {text for text in REFUSED if ours(text) is not None} == ACCEPTED_ANYHOW
+    assert {text for text in REFUSED if allows(text, REFUSED[text]) is not None} == set()
+
+
+LABELS = [
+    "a", "A", "b", "test", "localhost", "a_b", "-a", "xn--bcher-kva", "bücher", "faß", "xn--fa-hia",
+    "\uff41", "\u0430", "\u212a", "1", "127", "0x7f", "010", "256", "0", "", "%61", "a b", "*", "a!",
+    "xn--", "x" * 64, "\u00ad", "\u200d",
+]  # fmt: skip
+HOSTS = st.one_of(
+    st.lists(st.sampled_from(LABELS), min_size=1, max_size=4).map(".".join),
+    st.sampled_from(["a.test", "b.a.test", "A.test", "a.test.", "a\u3002test", "127.0.0.1", "127.1", "localhost"]),
+    st.sampled_from(["[::1]", "[0::1]", "[::FFFF:1.2.3.4]", "[1::1:0:0:2]", "[::1%25a]", "[::", "[v1.a]", "[::1]a"]),
+    st.ip_addresses(v=6).map(lambda address: f"[{address.exploded}]"),
+    st.ip_addresses(v=4).map(str),
+    st.text(st.characters(codec="utf-8"), max_size=3),
+)
+SCHEMES = st.sampled_from(
+    ["http", "https", "http", "https", "HTTP", "hTtps", "ftp", "ws", "file", "blob:http", " http"]
+)
+PORTS = st.sampled_from(["", "", "", ":", ":80", ":443", ":0080", ":8080", ":0", ":65535", ":65536", ":a", ":8\t0"])
+REST = st.sampled_from(["", "", "", "", "/", "/a", "?", "?a", "#", "#a", "\\", "//", "/a@b", " ", "\n"])
+USERS = st.sampled_from(["", "", "", "", "", "@", "a@", "a:b@", "a.test:80@"])
+TEXTS = st.tuples(SCHEMES, st.just("://"), USERS, HOSTS, PORTS, REST).map("".join)
+
+
+@cache
+def made_texts() -> list[str]:
+    """Many of them, found by Hypothesis before Chromium is asked once for all."""
+    made: list[str] = []
+
+    @settings(max_examples=500, database=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(TEXTS)
+    def make(text: str) -> None:
+        made.append(text)
+
+    make()
+    return made
+
+
+async def test_any_text_is_no_origin_or_the_one_that_it_is_to_chromium(page: Page):
+    texts = made_texts()
+    urls = await read_in(page, texts)
+
+    read = [(text, mine, url.origin) for text, url in zip(texts, urls, strict=True) if url and (mine := ours(text))]
+    assert [each for each in read if each[1] != each[2]] == []
+    assert len(read) > 100
+
+
+async def test_any_origin_of_chromium_can_be_written_as_it_is(page: Page):
+    origins = {url.origin for url in await read_in(page, made_texts()) if url and url.protocol in ("http:", "https:")}
+
+    assert {origin for origin in origins if ours(origin) != origin and not is_odd(origin)} == set()
+    assert len(origins) > 100
+
+
+def is_odd(origin: str) -> bool:
+    """With a host that no name server knows, or a dot at its end: such a one can't be named."""
+    host = origin.partition("://")[2].rpartition(":")[0] or origin.partition("://")[2]
+    return (
+        host.endswith(".") or ".." in host or host.startswith(".") or any(char in host for char in "!*%&'()+,;=$~\"`{}")
+    )
+
+
+async def test_for_any_two_origins_a_pattern_means_the_other_exactly_where_chromium_says_that_they_are_one(page: Page):
+    texts = made_texts()
+    known = [(text, url) for text, url in zip(texts, await read_in(page, texts), strict=True) if url is not None]
+    compared = agreed = 0
+    for (text, url), (_, other) in (*pairwise(known), *pairwise(sorted(known, key=lambda each: each[1].origin))):
+        for pattern, is_meant in (
+            (text, url.origin == other.origin),
+            (url.origin, url.origin == other.origin),
+            (f"{url.protocol}//{url.hostname}:*", (url.protocol, url.hostname) == (other.protocol, other.hostname)),
+            (
+                f"{url.protocol}//*.{url.hostname}{url.port and ':'}{url.port}",
+                (url.protocol, url.port) == (other.protocol, other.port)
+                and other.hostname.endswith(f".{url.hostname}"),
+            ),
+        ):
+            if (allowed := allows(pattern, other.origin)) is not None:
+                assert allowed == is_meant, (pattern, other)
+                compared, agreed = compared + 1, agreed + is_meant
+    assert compared > 1000
+    assert agreed > 100

@@ -1,0 +1,158 @@
+"""Origins that a person writes, and which origins of pages they mean. Chromium's own word is in tests/browser."""
+
+import pytest
+
+from bridge.errors import UsageError
+from bridge.origins import OriginRules, read_origin, read_pattern
+
+
+def allows(pattern: str, origin: str) -> bool:
+    return OriginRules(allowed=(read_pattern(pattern),)).why_not(origin) is None
+
+
+def blocks(pattern: str, origin: str) -> bool:
+    return OriginRules(blocked=(read_pattern(pattern),)).why_not(origin) is not None
+
+
+MEANT = [
+    ("https://shop.example", "https://shop.example"),
+    ("HTTPS://Shop.Example/", "https://shop.example"),
+    ("https://shop.example:443", "https://shop.example"),
+    ("https://shop.example:8443", "https://shop.example:8443"),
+    ("http://shop.example:443", "http://shop.example:443"),
+    ("http://shop.example:*", "http://shop.example"),
+    ("http://shop.example:*", "http://shop.example:8080"),
+    ("https://*.shop.example", "https://a.shop.example"),
+    ("https://*.shop.example", "https://a.b.shop.example"),
+    ("https://*.shop.example:*", "https://a.shop.example:1"),
+    ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example"),
+    ("http://[::1]:3000", "http://[::1]:3000"),
+    ("http://[0:0::0:1]:*", "http://[::1]:3000"),
+    ("http://[::FFFF:127.0.0.1]", "http://[::ffff:7f00:1]"),
+    ("http://127.0.0.1:*", "http://127.0.0.1:3000"),
+]
+NOT_MEANT = [
+    ("https://shop.example", "http://shop.example"),
+    ("https://shop.example", "https://shop.example:8443"),
+    ("https://shop.example", "https://shop.example."),
+    ("https://shop.example", "https://a.shop.example"),
+    ("https://shop.example", "https://shop.example.evil.test"),
+    ("https://shop.example", "https://evil-shop.example"),
+    ("https://shop.example", "https://shopXexample"),
+    ("https://shop.example:8443", "https://shop.example"),
+    ("https://shop.example:80", "https://shop.example:8080"),
+    ("https://shop.example:*", "https://shop.example:1.evil.test"),
+    ("https://shop.example:*", "http://shop.example"),
+    ("https://*.shop.example", "https://shop.example"),
+    ("https://*.shop.example", "https://.shop.example"),
+    ("https://*.shop.example", "https://evilshop.example"),
+    ("https://*.shop.example", "https://a.shop.example:8443"),
+    ("https://*.shop.example", "https://a.shop.example.evil.test"),
+    ("https://*.shop.example", "https://evil.test/a.shop.example"),
+    ("https://*.shop.example", "https://evil.test:1.shop.example"),
+    ("https://xn--bcher-kva.example", "https://bucher.example"),
+    ("http://[::1]", "http://[::2]"),
+    ("http://127.0.0.1", "http://127.0.0.2"),
+    ("http://localhost:*", "http://localhost.evil.test"),
+]
+NO_ORIGINS_OF_SITES = ["://", "null", "", "file:///srv/page.html", "chrome://version", "http://", "about:blank"]
+
+
+@pytest.mark.parametrize(("pattern", "origin"), MEANT)
+def test_a_pattern_means_these_origins(pattern: str, origin: str):
+    assert allows(pattern, origin)
+    assert blocks(pattern, origin)
+
+
+@pytest.mark.parametrize(("pattern", "origin"), NOT_MEANT)
+def test_a_pattern_means_no_other_origin(pattern: str, origin: str):
+    assert not allows(pattern, origin)
+
+
+@pytest.mark.parametrize("origin", NO_ORIGINS_OF_SITES)
+def test_what_is_no_origin_of_a_site_is_never_allowed_by_a_pattern(origin: str):
+    assert not any(allows(pattern, origin) for pattern, _ in MEANT)
+
+
+def test_a_dot_at_the_end_of_a_host_is_no_way_around_a_block():
+    assert blocks("https://shop.example", "https://shop.example.")
+    assert blocks("https://*.shop.example:*", "https://a.shop.example.:8443")
+    assert not blocks("https://shop.example", "https://shop.example..")
+    assert not blocks("https://shop.example", "https://shop.examplee")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "*",
+        "shop.example",
+        "*.shop.example",
+        "*://shop.example",
+        "https://*",
+        "https://*:*",
+        "https://shop.*",
+        "https://a.*.example",
+        "https://*shop.example",
+        "https://**.shop.example",
+        "https://shop.example:4*",
+        "https://shop.example:80:*",
+        "https://shop.example:99999",
+        "https://shop.example/cart",
+        "https://shop.example/*",
+        "https://shop.example?a",
+        "https://me@shop.example",
+        "https://shop.example.",
+        "https://bücher.example",
+        "https://shop.example,https://other.example",
+        "http://127.1",
+        "http://0x7f.0.0.1",
+        "http://0177.0.0.1",
+        "http://2130706433",
+        "http://127.0.0.256",
+        "http://*.127.0.0.1",
+        "http://*.[::1]",
+        "http://[::1",
+        "http://[fe80::1%eth0]",
+        "file:///srv",
+        "ws://shop.example",
+        "null",
+        "://",
+        " https://shop.example",
+        "https://shop.example\n",
+        "https:\\\\shop.example",
+    ],
+)
+def test_what_is_no_pattern_is_refused_with_how_to_write_one(text: str):
+    with pytest.raises(UsageError, match=r"is not a pattern of origins.*https://\*\.shop\.example"):
+        read_pattern(text)
+
+
+def test_a_pattern_is_read_once():
+    """What was read is in the form in which it is read again."""
+    for pattern, _ in (*MEANT, *NOT_MEANT):
+        assert read_pattern(read_pattern(pattern)) == read_pattern(pattern)
+
+
+@pytest.mark.parametrize("text", ["http://127.1", "http://0x7f000001", "http://a.1", "http://1.2.3.4.5"])
+def test_a_number_that_browsers_write_otherwise_is_no_origin(text: str):
+    with pytest.raises(UsageError, match="is not an origin"):
+        read_origin(text)
+
+
+def test_without_patterns_every_origin_is_allowed():
+    assert OriginRules().why_not("https://shop.example") is None
+    assert OriginRules().why_not("://") is None
+
+
+def test_a_block_is_stronger_than_an_allowance_and_says_so():
+    rules = OriginRules(allowed=("https://*.shop.example",), blocked=("https://pay.shop.example",))
+
+    assert rules.why_not("https://cart.shop.example") is None
+    assert "--block-origin" in (rules.why_not("https://pay.shop.example") or "")
+    assert "--allow-origin" in (rules.why_not("https://other.example") or "")
+
+
+def test_a_pattern_that_is_none_is_an_error_and_never_passed_over():
+    with pytest.raises(UsageError):
+        OriginRules(blocked=("https://shop.example", "shop.example")).why_not("https://shop.example")

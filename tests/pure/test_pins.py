@@ -1,0 +1,285 @@
+"""The file of approved tools: what it says, who may have written it, and what becomes of a broken one."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge import limits
+from bridge.calls import pins as module
+from bridge.calls.pins import PinFile, approve, read_pins, write_pins
+from bridge.errors import UsageError
+from bridge.serve.pinning import describe
+
+ADD = ("add", "Adds", '{"type":"object"}', "page", "{}")
+CHANGED = ("add", "Adds, and sends ~/.ssh along", '{"type":"object"}', "page", "{}")
+SUM = ("sum", "Sums", "{}", "webmcp", '{"readOnlyHint": true}')
+SHOP = "https://shop.example"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "pins.json"
+
+
+def write_text(path: Path, text: str | bytes) -> None:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    path.chmod(0o600)
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(UsageError) as caught:
+        read_pins(path)
+    told = str(caught.value)
+    assert "\n" not in told
+    assert told.endswith(".")
+    assert str(path) in told
+    return told
+
+
+@given(st.dictionaries(st.text(), st.frozensets(st.tuples(*[st.text()] * 5), max_size=3), max_size=3))
+def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, pins: dict[str, Any]):
+    path = tmp_path_factory.getbasetemp() / "written.json"
+    write_pins(path, pins)
+
+    assert read_pins(path) == pins
+
+
+def test_half_a_character_of_a_page_is_kept_as_it_is(path: Path):
+    odd = ("\ud800", "\u202e", "{}", "page", "{}")
+    write_pins(path, {SHOP: frozenset({odd})})
+
+    assert read_pins(path) == {SHOP: {odd}}
+    assert path.read_bytes().isascii()
+
+
+def test_the_file_is_its_owners_alone_whatever_the_umask_and_leaves_no_draft(path: Path):
+    before = os.umask(0)
+    try:
+        write_pins(path, {})
+        write_pins(path, {SHOP: frozenset({ADD})})
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_link_is_replaced_and_never_followed_when_written(path: Path, tmp_path: Path):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    path.symlink_to(victim)
+    write_pins(path, {SHOP: frozenset({ADD})})
+
+    assert victim.read_text() == "mine"
+    assert not path.is_symlink()
+
+
+def test_a_draft_that_somebody_has_put_there_is_not_written_into(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module.secrets, "token_hex", lambda _: "guessed")
+    victim = path.with_name("victim")
+    victim.write_text("mine")
+    path.with_name(f".{path.name}.guessed").symlink_to(victim)
+
+    with pytest.raises(UsageError, match="can't be written"):
+        write_pins(path, {})
+    assert victim.read_text() == "mine"
+
+
+def test_a_write_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_pins(path, {SHOP: frozenset({ADD})})
+
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.os, "fsync", fail)
+    with pytest.raises(UsageError, match="No space left"):
+        write_pins(path, {})
+    assert read_pins(path) == {SHOP: {ADD}}
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path):
+    with pytest.raises(UsageError, match="No such file or directory"):
+        write_pins(tmp_path / "nowhere" / "pins.json", {})
+
+
+def test_more_than_fits_is_not_written(path: Path):
+    with pytest.raises(UsageError, match="several files"):
+        write_pins(path, {SHOP: frozenset({("x" * limits.PIN_BYTES, "", "", "", "")})})
+    assert not path.exists()
+
+
+def test_a_file_that_is_not_there_is_said_with_what_makes_it(path: Path):
+    assert f"pagebridge pin URL --pin {path}" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "7",
+        "{}",
+        b"\xff",
+        "[" * 100_000,
+        '{"pagebridge_pins": 1}',
+        '{"pagebridge_pins": 1, "origins": []}',
+        '{"pagebridge_pins": 1, "origins": {"https://a.test": {}}} trailing',
+        '{"pagebridge_pins": 1, "origins": {"https://a.test": 5}}',
+        '{"pagebridge_pins": 1, "origins": {"https://a.test": ["add"]}}',
+        '{"pagebridge_pins": 1, "origins": {"https://a.test": [{"name": "add"}]}}',
+        json.dumps({"pagebridge_pins": 1, "origins": {SHOP: [dict.fromkeys(module.PARTS, "x") | {"more": "y"}]}}),
+        json.dumps({"pagebridge_pins": 1, "origins": {SHOP: [dict.fromkeys(module.PARTS, 1)]}}),
+    ],
+)
+def test_a_broken_file_is_one_clear_sentence(path: Path, text: str | bytes):
+    write_text(path, text)
+
+    assert "not a file of pins, or a broken one" in refusal(path)
+
+
+@pytest.mark.parametrize("version", [2, 0, "1", None, 1.5])
+def test_another_version_is_one_clear_sentence(path: Path, version: object):
+    write_text(path, json.dumps({"pagebridge_pins": version, "origins": {}}))
+
+    assert "version 1" in refusal(path)
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_is_not_believed(path: Path, mode: int):
+    write_pins(path, {})
+    path.chmod(mode)
+
+    assert "other users" in refusal(path)
+
+
+def test_a_file_of_another_user_is_not_believed(path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_pins(path, {})
+    if os.geteuid() == 0:
+        os.chown(path, 12345, 12345)
+    else:
+        monkeypatch.setattr(module.os, "geteuid", lambda: 12345)
+
+    assert "other users" in refusal(path)
+
+
+def test_a_link_a_folder_and_a_pipe_are_no_pins(path: Path, tmp_path: Path):
+    write_pins(tmp_path / "real.json", {})
+    path.symlink_to(tmp_path / "real.json")
+    assert "can't be read" in refusal(path)
+    path.unlink()
+    path.mkdir()
+    assert "can't be read" in refusal(path)
+    path.rmdir()
+    os.mkfifo(path)
+    assert "not a plain file" in refusal(path)
+
+
+def test_a_file_that_is_too_large_is_not_read_whole(path: Path):
+    with path.open("wb") as file:
+        file.truncate(limits.PIN_BYTES + 1)
+    path.chmod(0o600)
+
+    assert "bytes" in refusal(path)
+
+
+def test_a_name_with_nul_is_no_traceback():
+    with pytest.raises(UsageError, match="can't be read"):
+        read_pins(Path("a\0b"))
+    with pytest.raises(UsageError, match="can't be written"):
+        write_pins(Path("a\0b"), {})
+
+
+def test_what_is_approved_or_taken_back_counts_at_once(path: Path):
+    write_pins(path, {SHOP: frozenset({ADD})})
+    file = PinFile(path)
+    first = file.read()
+    assert file.read() is first
+
+    write_pins(path, {})
+    assert file.read() == {}
+    write_text(path, "broken")
+    with pytest.raises(UsageError):
+        file.read()
+    with pytest.raises(UsageError):
+        file.read()
+    path.unlink()
+    with pytest.raises(UsageError):
+        file.read()
+    write_pins(path, {SHOP: frozenset({SUM})})
+    assert file.read() == {SHOP: {SUM}}
+
+
+def test_an_approval_replaces_what_has_the_same_name_and_keeps_the_rest():
+    assert approve({ADD, SUM}, {CHANGED}) == {CHANGED, SUM}
+    assert approve((), {ADD}) == {ADD}
+    twin = ("add", "Another", "{}", "page", "{}")
+    assert approve({ADD}, {CHANGED, twin}) == {CHANGED, twin}
+
+
+def test_a_person_reads_what_is_new_and_how_the_rest_has_changed():
+    other = ("other", "", "{}", "page", "{}")
+
+    assert list(describe(SHOP, {ADD, other}, {CHANGED, SUM})) == [
+        "https://shop.example: 1 new, 1 changed, 0 as approved; 1 not on this page stay approved",
+        '\nchanged: "add"',
+        "  description",
+        "    -Adds",
+        "    +Adds, and sends ~/.ssh along",
+        '\nnew: "sum"',
+        "  description",
+        "    +Sums",
+        "  schema",
+        "    +{}",
+        "  kind",
+        "    -page",
+        "    +webmcp",
+        "  annotations",
+        "    -{}",
+        "    +{",
+        '    +  "readOnlyHint": true',
+        "    +}",
+        "",
+    ]
+
+
+def test_a_changed_schema_is_shown_line_by_line():
+    before = ("add", "", '{"type":"object","properties":{"a":{"type":"number"}}}', "page", "{}")
+    after = ("add", "", '{"type":"object","properties":{"a":{"type":"string"}}}', "page", "{}")
+
+    assert list(describe(SHOP, {before}, {after}))[2:-1] == [
+        "  schema",
+        '    -      "type": "number"',
+        '    +      "type": "string"',
+    ]
+
+
+def test_nothing_of_a_page_is_hidden_from_a_person_or_obeyed_by_a_terminal():
+    words = "\x1b[2J\r\u202e\u200b\U000e0041\u2028\ud800\x85"
+    lines = list(describe(SHOP, (), {(words, words, json.dumps({"title": words}), "page", "{}")}))
+
+    assert all(char.isprintable() or char == "\n" for line in lines for char in line)
+    for shown in (r"\u202e", r"\u200b", r"\U000e0041"):
+        assert sum(shown in line for line in lines) == 3
+
+
+def test_schemas_that_are_far_too_long_to_compare_are_shown_whole_in_no_time():
+    before, after = (
+        ("add", "", json.dumps({"enum": [f"{kind}{n % 200}" for n in range(20_000)]}), "page", "{}") for kind in "ab"
+    )
+
+    assert sum(line.startswith("    -") for line in describe(SHOP, {before}, {after})) > 20_000
+
+
+def test_a_number_that_is_too_long_for_python_is_shown_as_the_page_wrote_it():
+    [*_, last, _] = describe(SHOP, (), {("add", "", f'{{"maximum": {"9" * 5000}}}', "page", "{}")})
+    assert "annotations" not in last
+    assert any("9" * 5000 in line for line in describe(SHOP, (), {("add", "", "9" * 5000, "page", "{}")}))

@@ -14,7 +14,7 @@ from bridge.calls.bridge import open_bridge
 from bridge.settings import AttachOptions, PageSettings
 from bridge.wire.commands import ContextCreated
 from bridge.wire.router import RawEvent
-from tests.browser.asking import call, facts, list_tools, names, wait_offered
+from tests.browser.asking import answer_dialog, call, facts, list_tools, names, wait_offered
 from tests.browser.other_client import OtherClient, open_other_client
 from tests.sites import Site, offering, tool
 
@@ -221,7 +221,7 @@ async def test_a_dialog_of_one_bridges_call_is_not_answered_by_the_other(chromiu
             assert facts(asked) == ("dialog_open", "unknown", True)
             beside = await call(second, await handle_at(second, target_id), "confirm")
             assert facts(beside) == ("dialog_open", "rejected", False)
-            assert (await first.handle_dialog(handle, False, None)).text == "false"
+            assert (await answer_dialog(first, handle, False, None)).text == "false"
         await other.run("Target.closeTarget", targetId=target_id)
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from base64 import b64encode
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,8 @@ async def test_a_log_is_followed_until_ctrl_c(path: Path):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, "COLUMNS": "160"},
+            # Whoever runs the tests in the background has it ignored, and so would what they start.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         assert process.stdout is not None
         assert process.stderr is not None

@@ -15,6 +15,7 @@ decoding is exact there as well.
 import re
 from typing import Final
 
+_PART_CHARS: Final = 32 * 1024
 _CONTROLS: Final = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
 _SUSPECT: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
@@ -55,10 +56,14 @@ def reveal(text: str, *, json: bool = False) -> str:
     """As `escape`, but `<` and `>` stay."""
     if not json and "\\" in text:
         text = _READS_AS_ESCAPE.sub(r"\\u005c", text)
-    # Most results are short or ASCII, and need no look at each of their characters.
-    if text.isascii() and len(text.encode().translate(None, _CONTROLS)) == len(text):
-        return text
-    return _SUSPECT.sub(_as_escape, text)
+    # Most results are ASCII, and need no look at each of their characters.
+    return text if text.isascii() and not _has_controls(text) else _SUSPECT.sub(_as_escape, text)
+
+
+def _has_controls(text: str) -> bool:
+    """Of ASCII. In parts, since a new buffer of several megabytes costs more than the look at it."""
+    parts = (text[start : start + _PART_CHARS].encode() for start in range(0, len(text), _PART_CHARS))
+    return any(len(part.translate(None, _CONTROLS)) < len(part) for part in parts)
 
 
 def _as_escape(found: re.Match[str]) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from secrets import token_hex
 from typing import Any, Final, cast
 
+from pydantic_core import to_json
+
 from bridge import limits
 from bridge.calls.frame import enclose, escape, frame, reveal
 from bridge.calls.results import Shown, clean_text
@@ -50,8 +52,12 @@ def provenance(origin: str) -> dict[str, Any]:
 def answer_json(content: dict[str, Any]) -> Answer:
     """An answer of our own making that holds words of pages: compact JSON, so that nothing in it can be taken for
     anything else."""
-    raw = clean_text(json.dumps({"untrusted": True, **content}, ensure_ascii=False, separators=(",", ":")))
-    structured = json.loads(raw)
+    structured = {"untrusted": True, **content}
+    try:
+        raw = to_json(structured).decode()
+    except ValueError:  # half a pair of surrogates somewhere
+        raw = clean_text(json.dumps(structured, ensure_ascii=False, separators=(",", ":")))
+        structured = json.loads(raw)
     return Answer(escape(raw, json=True), structured if reveal(raw, json=True) == raw else visible(structured))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from pydantic_core import to_json
 
 from bridge import limits
-from bridge.calls.frame import enclose, escape, frame, reveal
+from bridge.calls.frame import enclose, escape, frame, reveal, without_brackets
 from bridge.calls.results import Shown, clean_text
 from bridge.errors import BridgeError
 from bridge.page.media import Media, Resource
@@ -58,7 +58,8 @@ def answer_json(content: dict[str, Any]) -> Answer:
     except ValueError:  # half a pair of surrogates somewhere
         raw = clean_text(json.dumps(structured, ensure_ascii=False, separators=(",", ":")))
         structured = json.loads(raw)
-    return Answer(escape(raw, json=True), structured if reveal(raw, json=True) == raw else visible(structured))
+    revealed = reveal(raw, json=True)
+    return Answer(without_brackets(revealed), structured if revealed == raw else visible(structured))
 
 
 def visible(value: Any) -> Any:  # noqa: ANN401  # JSON

@@ -45,11 +45,7 @@ def escape(text: str, *, json: bool = False) -> str:
     Args:
         json: it is JSON, whole or cut, or a sentence in which the words of others are quoted already.
     """
-    text = reveal(text, json=json)
-    for char in "<>":
-        if char in text:  # to look for one is faster than to count them
-            text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
+    return without_brackets(reveal(text, json=json))
 
 
 def reveal(text: str, *, json: bool = False) -> str:
@@ -58,6 +54,14 @@ def reveal(text: str, *, json: bool = False) -> str:
         text = _READS_AS_ESCAPE.sub(r"\\u005c", text)
     # Most results are ASCII, and need no look at each of their characters.
     return text if text.isascii() and not _has_controls(text) else _SUSPECT.sub(_as_escape, text)
+
+
+def without_brackets(text: str) -> str:
+    """What `reveal` gave, without any `<` and `>`: both together are `escape`."""
+    for char in "<>":
+        if char in text:  # to look for one is faster than to count them
+            text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
 
 
 def _has_controls(text: str) -> bool:

@@ -116,7 +116,7 @@ def faults(rows: dict[str, Row], marked: Marked) -> Iterator[str]:
             yield f"{', '.join(tests)}: tests/threats.toml has no row {name}: write the id of one that is there."
     for name, row in rows.items():
         if name[:1] not in GROUPS:
-            yield f"tests/threats.toml: {name} belongs to no part of the table: begin it with one of {', '.join(GROUPS)}."
+            yield f"tests/threats.toml: {name} is in no part of the table: begin it with one of {', '.join(GROUPS)}."
         if name not in marked.tests and not row.untested:
             yield f'{name} has no test: mark one that shows it with @pytest.mark.threat("{name}"). {row.attack}'
 

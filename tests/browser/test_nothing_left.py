@@ -107,6 +107,7 @@ async def ended_bridge(chromium: str, url: str) -> AsyncGenerator[None]:
         yield
 
 
+@pytest.mark.threat("P21")
 @pytest.mark.parametrize("use", [ended_bridge, killed_bridge])
 async def test_a_bridge_that_is_gone_has_left_nothing_in_a_page_from_its_next_document_on(
     chromium: str, other: OtherClient, site: Site, use: Callable[[str, str], AbstractAsyncContextManager[None]]
@@ -153,6 +154,7 @@ REGISTERED = """<script>document.modelContext?.registerTool({name: 'native', des
   inputSchema: {type: 'object'}, annotations: {debugging: true}, execute: () => 'native'})</script>"""
 
 
+@pytest.mark.threat("L6")
 @pytest.mark.parametrize("fixture", ["chromium", "webmcp_chromium"])
 async def test_two_bridges_on_one_browser_do_not_see_each_other(
     fixture: str, request: pytest.FixtureRequest, site: Site
@@ -211,6 +213,7 @@ async def test_a_bridge_that_ends_takes_nothing_from_the_one_beside_it(chromium:
         await other.run("Target.closeTarget", targetId=target_id)
 
 
+@pytest.mark.threat("L6")
 async def test_a_dialog_of_one_bridges_call_is_not_answered_by_the_other(chromium: str, other: OtherClient, site: Site):
     confirm = tool("confirm", "() => String(confirm('Sure?'))")
     with trio.fail_after(30):

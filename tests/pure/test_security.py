@@ -71,7 +71,7 @@ def test_a_row_without_a_test_is_a_fault_and_so_is_a_marker_of_no_row():
 def test_a_row_that_the_table_has_no_place_for_is_a_fault():
     [fault] = faults({"S1": Row(attack="a", holds="b", untested="c")}, Marked())
 
-    assert fault.startswith("tests/threats.toml: S1 belongs to no part of the table")
+    assert fault.startswith("tests/threats.toml: S1 is in no part of the table")
 
 
 def test_a_row_that_says_why_it_has_no_test_needs_none():

@@ -258,7 +258,9 @@ async def test_a_page_that_is_rendered_in_advance_is_no_page_until_it_is_shown(
     chromium: str, other_client: OtherClient, site: Site
 ):
     """Chromium renders nothing in advance where a client like us is attached already, so the bridge comes later."""
-    advance = "if (document.prerendering) fetch('/rendered')</script><script>"
+    advance = """if (document.prerendering) fetch('/rendered')
+      addEventListener('devtoolstooldiscovery', () => { if (document.prerendering) fetch('/asked-too-early') })
+      </script><script>"""
     url = site.page("/advance", offering(tool("new", "() => 'new'"), before=advance))
     rules = '<script type="speculationrules">{"prerender": [{"urls": ["/advance"], "eagerness": "immediate"}]}</script>'
     tab = await other_client.open_tab(site.page("/here", OLD + rules))
@@ -276,6 +278,7 @@ async def test_a_page_that_is_rendered_in_advance_is_no_page_until_it_is_shown(
             await wait_shown(page, url)
 
             assert await run_script(page, "performance.getEntriesByType('navigation')[0].activationStart > 0")
+            assert site.asked["/asked-too-early"] == 0
             await wait_offers(bridge, page, "new")
             assert tools_in(await describe(agent, handle)) == ["new"]
             assert facts(await call(agent, handle, "old")) == ("tool_stale", "rejected", False)

@@ -25,6 +25,7 @@ PING = tool("ping", "() => 'pong'")
 SECONDS = 0.3
 
 
+@pytest.mark.threat("P11", "P12")
 @pytest.mark.parametrize(
     ("execute", "words"),
     [
@@ -103,6 +104,7 @@ async def test_a_call_frees_a_page_that_a_script_of_its_own_holds(agent: Agent, 
     assert (await call(agent, page, "ping", seconds=5)).text == "pong"
 
 
+@pytest.mark.threat("P12")
 async def test_a_page_that_holds_itself_again_and_again_costs_each_call_no_more_than_its_time(agent: Agent, site: Site):
     again = tool("again", f"() => {{ setInterval(() => {{ {SPIN} }}); return 1 }}")
     page = await open_page(agent, site.page("/again", offering(again, PING)))
@@ -117,6 +119,7 @@ async def test_a_page_that_holds_itself_again_and_again_costs_each_call_no_more_
         assert not (await agent.close_page(page)).is_error
 
 
+@pytest.mark.threat("P12")
 async def test_debugger_statements_stop_nothing(agent: Agent, site: Site):
     debugs = tool("debugs", "() => { debugger; return 1 }")
     always = "<script>setInterval(() => { debugger }, 1)</script>"
@@ -125,6 +128,7 @@ async def test_debugger_statements_stop_nothing(agent: Agent, site: Site):
     assert (await call(agent, page, "debugs")).text == "1"
 
 
+@pytest.mark.threat("P12")
 async def test_a_request_without_an_answer_holds_its_page_which_is_said_until_it_is_answered(
     agent: Agent, bridge: Bridge, site: Site
 ):
@@ -151,6 +155,7 @@ async def test_a_request_without_an_answer_holds_its_page_which_is_said_until_it
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.threat("P12")
 async def test_a_page_that_closes_itself_ends_the_call(agent: Agent, bridge: Bridge, site: Site):
     close = tool("close", "() => { window.close(); return new Promise(() => {}) }")
     opener = await open_page(agent, site.page("/opener", ""))
@@ -198,6 +203,7 @@ async def renderers() -> AsyncIterator[Renderers]:
             yield Renderers(Agent(bridge), browser.process.pid)
 
 
+@pytest.mark.threat("L5")
 async def test_a_renderer_that_is_killed_ends_the_call_at_once(renderers: Renderers, site: Site):
     agent = renderers.agent
     hangs = tool("hangs", "() => { fetch('/hangs'); return new Promise(() => {}) }")
@@ -221,6 +227,7 @@ async def test_a_renderer_that_is_killed_ends_the_call_at_once(renderers: Render
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.threat("L5")
 async def test_a_renderer_that_is_stopped_is_told_as_such_until_it_goes_on(renderers: Renderers, site: Site):
     agent = renderers.agent
     page = await open_page(agent, site.page("/stopped", offering(PING)))
@@ -242,6 +249,7 @@ async def test_a_renderer_that_is_stopped_is_told_as_such_until_it_goes_on(rende
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.threat("P12")
 async def test_a_page_that_hangs_holds_up_no_other(agent: Agent, site: Site):
     hanging = await open_page(agent, site.page("/hanging", offering(tool("hang", f"() => {{ {SPIN} }}"))))
     other = await open_page(agent, site.elsewhere().page("/brisk", offering(PING)))
@@ -262,6 +270,7 @@ async def test_a_page_that_hangs_holds_up_no_other(agent: Agent, site: Site):
 WAITS = ("a call", "a call whose turn has not come", "a listing", "a reload", "a page that opens")
 
 
+@pytest.mark.threat("L5")
 async def test_a_browser_that_is_killed_ends_all_that_waits_at_once_and_is_named(site: Site):
     site.gates["/gated"] = site.gates["/image"] = gate = threading.Event()
     answers: dict[str, tuple[Answer, float]] = {}

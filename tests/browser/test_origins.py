@@ -115,6 +115,7 @@ ACCEPTED_ANYHOW = {"http://a.test:"}
 """An empty port says nothing, and is the scheme's own for both."""
 
 
+@pytest.mark.threat("F7")
 async def test_what_is_easily_confused_is_read_as_chromium_reads_it_or_refused(page: Page):
     meant = await read_in(page, list(CONFUSING))
     refused = await read_in(page, list(REFUSED))
@@ -162,6 +163,7 @@ def made_texts() -> list[str]:
     return made
 
 
+@pytest.mark.threat("F7")
 async def test_any_text_is_no_origin_or_the_one_that_it_is_to_chromium(page: Page):
     texts = made_texts()
     urls = await read_in(page, texts)
@@ -171,6 +173,7 @@ async def test_any_text_is_no_origin_or_the_one_that_it_is_to_chromium(page: Pag
     assert len(read) > 100
 
 
+@pytest.mark.threat("F7")
 async def test_any_origin_of_chromium_can_be_written_as_it_is(page: Page):
     origins = {url.origin for url in await read_in(page, made_texts()) if url and url.protocol in ("http:", "https:")}
 
@@ -186,6 +189,7 @@ def is_odd(origin: str) -> bool:
     )
 
 
+@pytest.mark.threat("F7")
 async def test_for_any_two_origins_a_pattern_means_the_other_exactly_where_chromium_says_that_they_are_one(page: Page):
     texts = made_texts()
     known = [(text, url) for text, url in zip(texts, await read_in(page, texts), strict=True) if url is not None]

@@ -203,6 +203,7 @@ async def test_error_in_the_block_comes_out_as_it_is(tmp_path):
             raise LookupError("mine")
 
 
+@pytest.mark.threat("L5")
 @linux_only
 @pytest.mark.parametrize("debug_port", ["", "0"])
 async def test_browser_ends_when_we_are_killed(debug_port, mark, tmp_path):
@@ -219,6 +220,7 @@ async def test_browser_ends_when_we_are_killed(debug_port, mark, tmp_path):
                 await parent.wait()
 
 
+@pytest.mark.threat("L5")
 @linux_only
 async def test_browser_that_ignores_the_end_is_killed_with_its_children(mark, tmp_path):
     stubborn = stub(
@@ -234,6 +236,7 @@ async def test_browser_that_ignores_the_end_is_killed_with_its_children(mark, tm
             pass
 
 
+@pytest.mark.threat("L1")
 @linux_only
 async def test_pipe_opens_no_port(mark):
     with trio.fail_after(20):
@@ -262,6 +265,7 @@ async def test_large_message_comes_through(debug_port):
     assert len(reply["result"]["value"]) == size
 
 
+@pytest.mark.threat("L4")
 async def test_kept_profile_is_made_private_and_stays(tmp_path):
     profile = tmp_path / "a" / "profile"
     with trio.fail_after(20):
@@ -271,6 +275,7 @@ async def test_kept_profile_is_made_private_and_stays(tmp_path):
     assert any(profile.iterdir())
 
 
+@pytest.mark.threat("L3")
 @linux_only
 async def test_profile_of_a_killed_bridge_is_removed_and_no_other(temporary, tmp_path):
     long_ago = time.time() - 3600

@@ -68,6 +68,7 @@ def check_words(result: CallToolResult, *, framed: bool = False) -> None:
     assert result.structured_content["untrusted"] is True
 
 
+@pytest.mark.threat("P2", "P3", "P9", "P10", "P20")
 @pytest.mark.parametrize("era", ERAS)
 async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era, site: Site):
     async with open_agent("--open", serve(site), era=era) as agent:
@@ -118,6 +119,7 @@ async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era,
     assert text_of(answered).partition("\n")[2].startswith("true\n</page_content_")
 
 
+@pytest.mark.threat("P9")
 async def test_no_answer_has_delimiters_that_another_one_had(site: Site):
     async with open_agent("--open", serve(site)) as agent:
         answers = [await agent.call_tool("call_page_tool", {"page": "p1", "tool": "tell"}) for _ in range(3)]

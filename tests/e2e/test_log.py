@@ -36,6 +36,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.threat("P19")
 async def test_each_call_of_a_page_tool_leaves_one_line(site: Site, path: Path):
     async with open_agent("--open", site.page("/log", PAGE), "--log", str(path)) as agent:
         await agent.call_tool("list_pages", {})
@@ -109,6 +110,7 @@ async def test_a_call_that_is_cancelled_leaves_a_line(site: Site, path: Path):
         assert (line["origin"], line["arguments"]) == (site.origin, {"a": 1})
 
 
+@pytest.mark.threat("P19", "L4")
 async def test_secrets_that_we_attach_with_are_not_in_the_log(site: Site, path: Path):
     with run_chromium(site.page("/secret", PAGE)) as browser:
         where = browser.websocket.replace("ws://", "ws://zoe:hunter2@")
@@ -127,6 +129,7 @@ async def test_secrets_that_we_attach_with_are_not_in_the_log(site: Site, path: 
         assert secret not in text
 
 
+@pytest.mark.threat("L5")
 async def test_a_log_that_fills_the_disk_costs_one_warning_and_no_call(site: Site):
     async with open_raw("--open", site.page("/full", PAGE), "--log", "/dev/full") as client:
         await client.initialize()

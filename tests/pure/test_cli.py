@@ -85,6 +85,7 @@ def test_every_command_knows_the_browser_options(command: tuple[str, ...]):
     assert_one_sentence(run(*command, "--attach-header", "A:b"), 2)
 
 
+@pytest.mark.threat("L4")
 def test_a_header_in_a_wrong_form_is_refused_without_being_shown():
     result = run("tools", URL, "--attach", "ws://h", "--attach-header", "hunter2")
     assert result.exit_code == 2
@@ -172,6 +173,7 @@ def test_an_error_that_is_a_bug_keeps_its_traceback():
         CliRunner().invoke(raising(ZeroDivisionError()), catch_exceptions=False)
 
 
+@pytest.mark.threat("P3")
 def test_an_error_with_text_of_a_page_does_not_reach_the_terminal_raw():
     result = CliRunner().invoke(raising(BrowserGone("a\x1b[31mb")))
     assert result.stderr == "Error: a\\x1b[31mb\n"
@@ -230,6 +232,7 @@ def test_a_long_default_is_cut():
     assert len(line) < 100
 
 
+@pytest.mark.threat("P3")
 def test_printable_text_holds_nothing_that_a_terminal_obeys():
     assert printable("a\tb\nc\x1b[31m\r\x9b\x00") == "a\tb\nc\\x1b[31m\\r\\x9b\\x00"
     assert printable("\u202eabc\ud800") == "\\u202eabc\\ud800"

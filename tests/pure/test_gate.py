@@ -30,6 +30,7 @@ def test_without_further_words_every_tool_runs(mode: Mode):
     assert why_not(one(read_only=False), Rules(mode=mode)) is None
 
 
+@pytest.mark.threat("C3")
 @pytest.mark.parametrize(
     ("read_only", "trusted"), list(product([True, False, None, 1, "true"], [TRUSTED, frozenset[str]()]))
 )
@@ -43,6 +44,7 @@ def test_mode_ask_runs_only_what_a_named_origin_marks_read_only(read_only: objec
         assert "--trust-origin" in reason
 
 
+@pytest.mark.threat("C3")
 def test_mode_ask_does_not_take_this_machine_for_a_named_origin():
     local = one("http://localhost:3000", read_only=True)
 
@@ -50,10 +52,12 @@ def test_mode_ask_does_not_take_this_machine_for_a_named_origin():
     assert why_not(local, Rules(mode="ask", trusted_origins=frozenset({"http://localhost:3000"}))) is None
 
 
+@pytest.mark.threat("C3")
 def test_trust_is_in_the_tools_own_origin():
     assert why_not(one(THERE, read_only=True), Rules(mode="ask", trusted_origins=TRUSTED)) is not None
 
 
+@pytest.mark.threat("C3")
 def test_an_origin_that_is_kept_out_runs_nothing_whatever_else_is_said():
     tool = one(read_only=True)
     said = Rules(
@@ -65,6 +69,7 @@ def test_an_origin_that_is_kept_out_runs_nothing_whatever_else_is_said():
     assert why_not(tool, replace(said, origins=OriginRules(allowed=(HERE,)))) is None
 
 
+@pytest.mark.threat("C3")
 def test_of_a_pinned_origin_only_what_was_approved_runs():
     tool = one()
     rules = Rules(pins={HERE: frozenset({tool.fingerprint})})
@@ -113,6 +118,7 @@ def test_a_page_of_an_origin_that_is_kept_out_is_refused_whatever_its_iframes_ar
     assert [str(tool) for tool in gate(origins=OriginRules(blocked=(THERE,))).refused(page)] == ["f1#0.0"]
 
 
+@pytest.mark.threat("C3")
 def test_a_listing_hears_the_same_as_a_call():
     page = offer("add", "sum")
     [add, _] = page
@@ -136,6 +142,7 @@ def test_an_approval_counts_without_a_new_start_and_so_does_its_end(tmp_path: Pa
     assert pinned.why_not(tool) is not None
 
 
+@pytest.mark.threat("C3")
 def test_while_pins_can_not_be_read_nothing_runs(tmp_path: Path):
     path = tmp_path / "pins.json"
     write_pins(path, {})

@@ -56,6 +56,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "calls.jsonl"
 
 
+@pytest.mark.threat("P19")
 def test_a_line_says_what_was_called_where_and_how_it_ended(path: Path):
     tools = offer("Cart/add")
     [chosen] = tools
@@ -164,6 +165,7 @@ def test_a_long_word_is_cut(path: Path):
     assert line["tool"].startswith("ttt")
 
 
+@pytest.mark.threat("P3")
 def test_nothing_in_the_file_is_obeyed_by_a_terminal_or_no_utf8(path: Path):
     hostile = "\x1b[31m\r\n\x7f\x9b\u2028\u202e\ud800x"
     line = written(path, {hostile: [hostile]}, tool=hostile, answer=answer_error(PageThrew(hostile)))
@@ -195,6 +197,7 @@ UUID = "0b1c2d3e-1111-2222-3333-444455556666"
 BASIC = b64encode(b"zoe:hunter2").decode()
 
 
+@pytest.mark.threat("P19", "L4")
 @pytest.mark.parametrize(
     ("where", "headers", "secrets"),
     [
@@ -240,6 +243,7 @@ def test_what_was_given_to_attach_with_is_never_written(
     assert text.count("[secret]") >= 8 * len(secrets)
 
 
+@pytest.mark.threat("P19")
 def test_a_secret_that_is_a_number_is_not_written_as_one(path: Path):
     line = written(path, {"pin": 12345678, "a": 5}, secrets=["12345678"])
 
@@ -275,6 +279,7 @@ def umask(mask: int) -> Iterator[None]:
         os.umask(before)
 
 
+@pytest.mark.threat("L4")
 def test_a_new_log_is_for_its_owner_alone(path: Path):
     with umask(0):
         written(path)
@@ -319,6 +324,7 @@ def test_a_pipe_that_nobody_reads_is_no_log(path: Path):
         pass
 
 
+@pytest.mark.threat("L5")
 def test_a_pipe_whose_reader_stops_holds_up_no_call(path: Path, caplog: pytest.LogCaptureFixture):
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -333,6 +339,7 @@ def test_a_pipe_whose_reader_stops_holds_up_no_call(path: Path, caplog: pytest.L
     assert len(caplog.records) == 1
 
 
+@pytest.mark.threat("L5")
 def test_a_full_disk_costs_one_warning_and_no_call(caplog: pytest.LogCaptureFixture):
     with open_log(Path("/dev/full")) as log:
         for _ in range(3):

@@ -64,16 +64,19 @@ def test_a_pattern_means_these_origins(pattern: str, origin: str):
     assert blocks(pattern, origin)
 
 
+@pytest.mark.threat("F7")
 @pytest.mark.parametrize(("pattern", "origin"), NOT_MEANT)
 def test_a_pattern_means_no_other_origin(pattern: str, origin: str):
     assert not allows(pattern, origin)
 
 
+@pytest.mark.threat("F2", "F7")
 @pytest.mark.parametrize("origin", NO_ORIGINS_OF_SITES)
 def test_what_is_no_origin_of_a_site_is_never_allowed_by_a_pattern(origin: str):
     assert not any(allows(pattern, origin) for pattern, _ in MEANT)
 
 
+@pytest.mark.threat("F7")
 def test_a_dot_at_the_end_of_a_host_is_no_way_around_a_block():
     assert blocks("https://shop.example", "https://shop.example.")
     assert blocks("https://*.shop.example:*", "https://a.shop.example.:8443")
@@ -81,6 +84,7 @@ def test_a_dot_at_the_end_of_a_host_is_no_way_around_a_block():
     assert not blocks("https://shop.example", "https://shop.examplee")
 
 
+@pytest.mark.threat("F7")
 @pytest.mark.parametrize(
     "text",
     [
@@ -134,6 +138,7 @@ def test_a_pattern_is_read_once():
         assert read_pattern(read_pattern(pattern)) == read_pattern(pattern)
 
 
+@pytest.mark.threat("F7")
 @pytest.mark.parametrize("text", ["http://127.1", "http://0x7f000001", "http://a.1", "http://1.2.3.4.5"])
 def test_a_number_that_browsers_write_otherwise_is_no_origin(text: str):
     with pytest.raises(UsageError, match="is not an origin"):

@@ -23,6 +23,7 @@ def test_an_equal_tool_of_a_later_document_runs():
     assert choose(offer("add"), offer("new", "add", document="2"), "add").name == "add"
 
 
+@pytest.mark.threat("P14")
 def test_another_origin_is_rejected_even_with_an_equal_tool():
     with pytest.raises(OriginChanged, match=r"http://a\.test to http://b\.test"):
         choose(offer("add"), offer("add", origin="http://b.test"), "add")
@@ -36,12 +37,14 @@ def test_another_origin_is_rejected_whatever_of_it_is_wanted(wanted: str):
         choose(offer("add"), offer("add", "new", origin="http://b.test", document="2"), wanted)
 
 
+@pytest.mark.threat("P14")
 def test_another_origin_is_rejected_before_its_toolset_is_looked_at():
     shown = offer("add")
     with pytest.raises(OriginChanged):
         choose(shown, offer("add", origin="http://b.test"), "add", shown.toolset)
 
 
+@pytest.mark.threat("P14", "P16")
 @pytest.mark.parametrize("change", [{"description": "other"}, {"schema": '{"type":"object"}'}])
 def test_a_tool_that_is_not_as_listed_is_stale(change):
     with pytest.raises(ToolStale, match="changed"):
@@ -65,6 +68,7 @@ def test_the_toolset_of_the_same_document_and_tools_lets_a_call_run():
     assert choose(offer("add"), offer("add"), "add", offer("add").toolset).name == "add"
 
 
+@pytest.mark.threat("P14")
 @pytest.mark.parametrize(
     "present", [offer("add", document="2"), offer("add", "more"), offer("add", description="other")]
 )
@@ -88,6 +92,7 @@ def test_an_id_means_the_listed_tool_when_the_page_has_shuffled_its_groups():
     assert choose(shown, present, "#1.0").name == "two"
 
 
+@pytest.mark.threat("P1")
 def test_an_id_means_one_tool_even_where_another_has_it_as_its_name():
     present = offer("real", "#0.0")
 
@@ -117,6 +122,7 @@ def test_a_long_list_of_names_is_cut():
         choose(None, offer(*(f"tool{number}" for number in range(100))), "none")
 
 
+@pytest.mark.threat("F1")
 def test_the_same_name_in_page_and_frame_is_ambiguous_and_told_with_the_frames_origin():
     both = with_frame(offer("same"), "same")
 
@@ -125,6 +131,7 @@ def test_the_same_name_in_page_and_frame_is_ambiguous_and_told_with_the_frames_o
     assert choose(both, both, "f1#0.0").origin == "http://frame.test"
 
 
+@pytest.mark.threat("F1", "P14")
 def test_a_frame_that_went_to_another_origin_takes_no_call_of_the_one_before():
     before, now = (with_frame(offer("own"), "tool", origin=f"http://{host}.test") for host in "xy")
 
@@ -140,6 +147,7 @@ def test_a_frame_that_is_gone_leaves_its_tools_stale():
         choose(with_frame(offer("own"), "tool"), offer("own"), "tool")
 
 
+@pytest.mark.threat("F1", "P14")
 def test_no_other_frame_of_the_page_takes_the_call_of_one_that_is_gone():
     page, grown = offer("own"), offer("own", "tool", origin="http://frame.test")
     with pytest.raises(ToolStale, match="gone"):
@@ -157,6 +165,7 @@ def test_a_page_that_was_loaded_anew_has_its_iframes_under_other_ids():
         choose(before, with_frame(now, "tool", frame="f3"), "tool")
 
 
+@pytest.mark.threat("P1")
 def test_names_are_told_apart_by_case():
     with pytest.raises(ToolNotFound):
         choose(None, offer("add"), "Add")

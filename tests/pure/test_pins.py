@@ -58,6 +58,7 @@ def test_half_a_character_of_a_page_is_kept_as_it_is(path: Path):
     assert path.read_bytes().isascii()
 
 
+@pytest.mark.threat("L4")
 def test_the_file_is_its_owners_alone_whatever_the_umask_and_leaves_no_draft(path: Path):
     before = os.umask(0)
     try:
@@ -70,6 +71,7 @@ def test_the_file_is_its_owners_alone_whatever_the_umask_and_leaves_no_draft(pat
     assert os.listdir(path.parent) == [path.name]
 
 
+@pytest.mark.threat("L3")
 def test_a_link_is_replaced_and_never_followed_when_written(path: Path, tmp_path: Path):
     victim = tmp_path / "victim"
     victim.write_text("mine")
@@ -80,6 +82,7 @@ def test_a_link_is_replaced_and_never_followed_when_written(path: Path, tmp_path
     assert not path.is_symlink()
 
 
+@pytest.mark.threat("L3")
 def test_a_draft_that_somebody_has_put_there_is_not_written_into(path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module.secrets, "token_hex", lambda _: "guessed")
     victim = path.with_name("victim")
@@ -161,6 +164,7 @@ def test_a_file_that_others_may_write_is_not_believed(path: Path, mode: int):
     assert "other users" in refusal(path)
 
 
+@pytest.mark.threat("L3")
 def test_a_file_of_another_user_is_not_believed(path: Path, monkeypatch: pytest.MonkeyPatch):
     write_pins(path, {})
     if os.geteuid() == 0:
@@ -171,6 +175,7 @@ def test_a_file_of_another_user_is_not_believed(path: Path, monkeypatch: pytest.
     assert "other users" in refusal(path)
 
 
+@pytest.mark.threat("L3")
 def test_a_link_a_folder_and_a_pipe_are_no_pins(path: Path, tmp_path: Path):
     write_pins(tmp_path / "real.json", {})
     path.symlink_to(tmp_path / "real.json")

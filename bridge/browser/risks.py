@@ -54,8 +54,8 @@ def _values(command_line: str, name: str) -> list[str]:
 
 def _is_default(command_line: str) -> bool:
     """Whether it runs in the profile of its user; without windows, some make one for each run."""
-    folder = re.findall(r"--user-data-dir=(.*?)(?=[\"']?(?:\s+--|$))", command_line)
-    if not folder:
+    _, found, rest = command_line.replace("\\", "/").rpartition("--user-data-dir=")
+    if not found:
         return "--headless" not in command_line
-    path = folder[-1].strip("\"' ").replace("\\", "/").rstrip("/")
-    return any(re.search(rf"(?:^|/){home}$", path) for home in _HOMES)
+    folder = rest.partition(" --")[0]
+    return any(re.search(rf"(?:^|/){home}/?(?=[\"'\s]|$)", folder) for home in _HOMES)

@@ -65,10 +65,13 @@ def test_what_is_there_already_is_not_written_into(path: Path, victim: Path, wha
 
 
 def test_a_file_that_can_not_be_written_whole_is_not_left(path: Path):
-    with pytest.raises(LookupError), open_new(path) as file:
-        file.write(b"half")
-        raise LookupError
+    def fail() -> None:
+        with open_new(path) as file:
+            file.write(b"half")
+            raise LookupError
 
+    with pytest.raises(LookupError):
+        fail()
     assert not path.exists()
 
 

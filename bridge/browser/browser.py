@@ -1,5 +1,6 @@
 """One Chromium, launched by us or running already, and the link to it."""
 
+import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
@@ -8,10 +9,12 @@ import trio
 from bridge import limits
 from bridge.browser.process import open_process
 from bridge.browser.targets import OURS, Change, TargetTable, TargetView
-from bridge.errors import BrowserFailedToStart, ConnectionLost
+from bridge.errors import BrowserFailedToStart, CommandFailed, ConnectionLost
 from bridge.settings import AttachOptions, LaunchOptions
+from bridge.wire.address import Address
 from bridge.wire.commands import (
     Event,
+    get_command_line,
     get_targets,
     get_version,
     runtime,
@@ -21,12 +24,18 @@ from bridge.wire.commands import (
 )
 from bridge.wire.connection import Connection, open_connection
 
+logger = logging.getLogger(__name__)
+
 
 class Browser:
     """The browser's own session. Made by `open_browser`."""
 
-    def __init__(self, connection: Connection, product: str, *, ours: bool) -> None:
+    def __init__(self, connection: Connection, product: str, *, ours: bool, address: Address | None = None) -> None:
+        """Args:
+        address: of the websocket to one that we attached to.
+        """
         self.connection = connection
+        self._address = address
         self.product = product
         """Name and version as the browser gives them, such as `Chrome/156.0.8078.108`."""
         self.ours = ours
@@ -47,6 +56,28 @@ class Browser:
     def _tell(self, change: Change | None) -> None:
         if change is not None and self._on_change is not None:
             self._on_change(change)
+
+    async def find_risks(self, seconds: float) -> tuple[str, ...]:
+        """What a person should know of a browser that we attached to, each in a sentence that says what to do.
+
+        Args:
+            seconds: how long it may take to say how it was started.
+
+        Raises:
+            ConnectionLost: the link ended meanwhile.
+        """
+        if self._address is None:
+            return ()
+        command_line = ""
+        try:
+            with trio.move_on_after(seconds):
+                command_line = await self.connection.run(get_command_line())
+        except CommandFailed as error:
+            # Something between may pass on less than all of the protocol.
+            logger.debug("the browser does not say how it was started: %s", error)
+        from bridge.browser.risks import risks_of
+
+        return risks_of(self._address, command_line)
 
     async def refresh(self) -> None:
         """Ask for titles now: Chromium tells of a new one some time after the page has loaded."""
@@ -103,7 +134,8 @@ async def open_browser(
                 open_websocket(endpoint.url, endpoint.headers, handshake_seconds=prompt_seconds) as transport,
                 open_connection(transport) as connection,
             ):
-                yield Browser(connection, await _greet(connection), ours=False)
+                product = await _greet(connection)
+                yield Browser(connection, product, ours=False, address=Address.parse(endpoint.url))
 
 
 @asynccontextmanager

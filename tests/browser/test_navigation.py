@@ -8,6 +8,7 @@ import trio
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.folders import Folders
 from bridge.page.session import Page
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from tests.browser.asking import (
@@ -410,7 +411,9 @@ async def test_a_download_leaves_the_page_with_its_document_and_its_tools(
 
 @pytest.mark.threat("F3")
 @pytest.mark.parametrize(
-    "page_settings", [PageSettings(), PageSettings(allow_file=True)], ids=["not allowed", "allowed"]
+    "page_settings",
+    [PageSettings(), PageSettings(allow_file=True, folders=Folders(("/",)))],
+    ids=["not allowed", "allowed"],
 )
 async def test_files_have_tools_only_where_they_are_allowed(
     agent: Agent, bridge: Bridge, site: Site, page_settings: PageSettings, tmp_path: Path

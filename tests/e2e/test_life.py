@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from bridge.serve.built_ins import BUILT_INS
+from tests.browser.test_process import doors
 from tests.browsers import run_chromium
 from tests.e2e.client import RawClient, open_raw
 from tests.sites import Site, offering, tool
@@ -95,6 +96,17 @@ async def test_the_end_says_nothing_on_stderr(how: str, site: Site):
         await wait_exit(client)
 
     assert bytes(client.errors).removeprefix(before) == b""
+
+
+@pytest.mark.threat("L1")
+async def test_neither_the_bridge_nor_its_browser_listens_anywhere(site: Site):
+    async with open_raw("--open", site.page("/hang", HANGING)) as client:
+        await start_with_page(client)
+        await client.result(await client.call("call_page_tool", page="p1", tool="brief"))
+        everybody = {client.process.pid} | children_of(client.process.pid)
+
+        assert len(everybody) > 4
+        assert doors(everybody) == []
 
 
 @pytest.mark.threat("L5")

@@ -27,7 +27,7 @@ from tests.faults.session import LONGEST_SECONDS
 from tests.frames import take_out
 from tests.fuzz.lines import META_OF_2026, Transcript, greetings, lines
 from tests.fuzz.minutes import fuzz
-from tests.sites import Site
+from tests.sites import Site, serve_site
 
 pytestmark = pytest.mark.fuzz
 
@@ -213,8 +213,8 @@ def test_a_client_that_sends_anything_is_served_on(monkeypatch: pytest.MonkeyPat
     fuzz(try_one, conversations, share=0.4)
 
 
-def test_a_process_that_is_sent_anything_serves_on(site: Site):
-    async def send_all(batch: Sequence[Sequence[bytes]]) -> None:
+def test_a_process_that_is_sent_anything_serves_on():
+    async def send_all(site: Site, batch: Sequence[Sequence[bytes]]) -> None:
         async with open_raw("--open", site.page("/fuzz", HANGING)) as client:
             await start_with_page(client)
             transcript = Transcript()
@@ -237,9 +237,10 @@ def test_a_process_that_is_sent_anything_serves_on(site: Site):
             assert await wait_exit(client) == 0
         assert b"Traceback" not in client.errors, client.errors.decode()
 
-    fuzz(
-        lambda batch: trio.run(send_all, batch),
-        st.lists(st.lists(lines(), min_size=1, max_size=10), min_size=5, max_size=20),
-        share=0.1,
-        round_examples=10,
-    )
+    with serve_site() as site:
+        fuzz(
+            lambda batch: trio.run(send_all, site, batch),
+            st.lists(st.lists(lines(), min_size=1, max_size=10), min_size=5, max_size=20),
+            share=0.1,
+            round_examples=10,
+        )

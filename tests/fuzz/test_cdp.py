@@ -150,7 +150,7 @@ def raw(data: bytes) -> Instead:
 def cut(place: int) -> Instead:
     def spoil(_: Spoiler, message: Json) -> Sequence[bytes]:
         data = json.dumps(message).encode()
-        return [data[: place % len(data)]]
+        return [data[: 2 + place % (len(data) - 2)]]
 
     return spoil
 

@@ -18,7 +18,7 @@ step = @printf '\n== %s ==\n' '$(1)'
 .DEFAULT_GOAL := help
 # The order of `check` is the order a person wants to read: tests last.
 .NOTPARALLEL:
-.PHONY: help setup chromium schema-suite demo test fast browser torture soak check fmt fmt-check lint types layers shims security threats peer bench bench-quick profile lock clean
+.PHONY: help setup chromium schema-suite demo test fast browser torture fuzz soak check fmt fmt-check lint types layers shims security threats peer bench bench-quick profile lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,10 @@ browser: $(READY) chromium $(ANGULAR) ## the tests in a real Chromium
 torture: export HYPOTHESIS_PROFILE ?= thorough
 torture: $(READY) chromium ## every fault in every state, at many moments; about 25 minutes
 	@$(BIN)/pytest tests -m torture $(ARGS)
+
+fuzz: export MINUTES ?= 20
+fuzz: $(READY) chromium ## send anything to both sides for MINUTES=20; SEED= tries one round again
+	@$(BIN)/pytest tests/fuzz -m fuzz -s $(ARGS)
 
 soak: $(READY) chromium ## navigate and call for 10 minutes, or ARGS=minutes: does anything grow?
 	@$(BIN)/python -m tests.torture.soak $(ARGS)

@@ -1,8 +1,8 @@
 """One Chromium, launched by us or running already, and the link to it."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 import trio
 
@@ -44,11 +44,16 @@ class Browser:
         self._on_change: Callable[[Change], None] | None = None
 
     async def attach_to_pages(self, on_change: Callable[[Change], None]) -> None:
-        """Attach to every page there is and to come; `on_change` must neither block nor raise."""
+        """Attach to every page there is and to come; `on_change` must neither block nor raise.
+
+        Raises:
+            BrowserFailedToStart: the browser does not answer.
+        """
         self._on_change = on_change
         self.connection.listen(None, self._on_event)
-        await self.connection.run(set_discover_targets(only_types=OURS))
-        await self.connection.run(set_auto_attach(wait_for_debugger_on_start=True, only_types=OURS))
+        with _in_time():
+            await self.connection.run(set_discover_targets(only_types=OURS))
+            await self.connection.run(set_auto_attach(wait_for_debugger_on_start=True, only_types=OURS))
 
     def _on_event(self, event: Event) -> None:
         self._tell(self._targets.apply(event))
@@ -150,9 +155,16 @@ async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
 
 async def _greet(connection: Connection) -> str:
     """The first exchange: proves that a browser listens."""
+    with _in_time():
+        return await connection.run(get_version())
+
+
+@contextmanager
+def _in_time() -> Generator[None]:
+    """Bound what has to come before there are any pages."""
     try:
         with trio.fail_after(limits.START_SECONDS):
-            return await connection.run(get_version())
+            yield
     except trio.TooSlowError as error:
         raise BrowserFailedToStart(
             f"The browser did not answer within {limits.START_SECONDS:g} s. Try again; "

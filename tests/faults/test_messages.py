@@ -125,6 +125,15 @@ async def test_every_request_has_its_answer_in_time_where_a_reply_of_the_browser
             break
 
 
+@pytest.mark.parametrize("number", range(3))
+async def test_a_browser_that_does_not_answer_the_first_words_is_given_up_and_looked_for_again(
+    autojump_clock: MockClock, number: int
+):
+    answers = await use_over(SpoilNth(number, LOST["never comes"], of_pages=False), links=2)
+
+    assert codes(answers)[0] == "browser_starting"
+
+
 @pytest.mark.threat("L2")
 @SHORT_AND_FULL
 @pytest.mark.parametrize("what", NO_CDP)

@@ -11,6 +11,8 @@ from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from tests.browser.asking import call, code, list_tools, names, page_of, read, run_script
 from tests.browser.conftest import OpenHostile
+from tests.odd_names import NAMES, serve_names
+from tests.sites import Site
 
 # Properties that are read
 
@@ -95,6 +97,31 @@ async def test_a_tool_that_is_swapped_after_it_was_listed_runs_as_listed(
     await run_script(await page_of(bridge, page), f"swaps[{swap!r}]()")
 
     assert (await call(agent, page, "pay")).text == "as listed"
+
+
+# Names
+
+
+@pytest.mark.threat("P1")
+async def test_a_tool_is_reached_by_its_id_and_by_its_name_whatever_that_is(
+    agent: Agent, site: Site, hostile: OpenHostile
+):
+    serve_names(site)
+    page = await hostile("names")
+    found: dict[str, str] = {}
+    cursor: str | None = None
+    while not found or cursor:
+        listing = read(await agent.list_page_tools(page, None, cursor))
+        cursor = listing.get("next_cursor")
+        groups = listing["pages"][0]["groups"]
+        found |= {tool["id"]: tool["name"] for group in groups for tool in group["tools"] if group["name"] != "Spy"}
+
+    assert list(found.values()) == NAMES
+    assert "at most 128 characters" in listing["pages"][0]["problems"][0]
+    for tool_id, name in found.items():
+        for word in (tool_id, name):
+            reached = found.get(word, name)  # an id is an id, though another tool has it as its name
+            assert read(await call(agent, page, word)) == {"name": reached}
 
 
 # Listeners
@@ -224,7 +251,7 @@ async def test_offers_of_any_size_are_cut_and_cost_little_memory(agent: Agent, h
 
     with trio.fail_after(20):
         listing = await list_tools(agent, page)
-            good = await call(agent, page, "ping")
+        good = await call(agent, page, "ping")
         large = await call(agent, page, "large")
 
     assert good.text == "pong"

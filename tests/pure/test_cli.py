@@ -202,7 +202,7 @@ def test_an_error_that_is_a_bug_keeps_its_traceback():
 @pytest.mark.threat("P3")
 def test_an_error_with_text_of_a_page_does_not_reach_the_terminal_raw():
     result = CliRunner().invoke(raising(BrowserGone("a\x1b[31mb")))
-    assert result.stderr == "Error: a\\x1b[31mb\n"
+    assert result.stderr == "Error: a\\u001b[31mb\n"
 
 
 def raising(error: BaseException) -> click.Group:
@@ -260,6 +260,7 @@ def test_a_long_default_is_cut():
 
 @pytest.mark.threat("P3")
 def test_printable_text_holds_nothing_that_a_terminal_obeys():
-    assert printable("a\tb\nc\x1b[31m\r\x9b\x00") == "a\tb\nc\\x1b[31m\\r\\x9b\\x00"
+    assert printable("a\tb\nc\x1b[31m\r\x9b\x00") == "a\tb\nc\\u001b[31m\\u000d\\u009b\\u0000"
     assert printable("\u202eabc\ud800") == "\\u202eabc\\ud800"
+    assert printable("a\u200bb\u2028\u3164\U000e0041") == "a\\u200bb\\u2028\\u3164\\udb40\\udc41"
     assert printable("Zoë → 😀") == "Zoë → 😀"

@@ -270,11 +270,11 @@ def test_a_changed_schema_is_shown_line_by_line():
 
 @pytest.mark.threat("P3")
 def test_nothing_of_a_page_is_hidden_from_a_person_or_obeyed_by_a_terminal():
-    words = "\x1b[2J\r\u202e\u200b\U000e0041\u2028\ud800\x85"
+    words = "\x1b[2J\r\u202e\u200b\U000e0041\u2028\ud800\x85\u3164\t\xa0"
     lines = list(describe(SHOP, (), {(words, words, json.dumps({"title": words}), "page", "{}")}))
 
     assert all(char.isprintable() or char == "\n" for line in lines for char in line)
-    for shown in (r"\u202e", r"\u200b", r"\U000e0041"):
+    for shown in (r"\u202e", r"\u200b", r"\udb40\udc41", r"\u3164", r"\t\xa0"):
         assert sum(shown in line for line in lines) == 3
 
 

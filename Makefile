@@ -18,7 +18,7 @@ step = @printf '\n== %s ==\n' '$(1)'
 .DEFAULT_GOAL := help
 # The order of `check` is the order a person wants to read: tests last.
 .NOTPARALLEL:
-.PHONY: help setup chromium schema-suite demo test fast browser torture soak check fmt fmt-check lint types layers shims peer bench bench-quick profile lock clean
+.PHONY: help setup chromium schema-suite demo test fast browser torture fuzz soak check fmt fmt-check lint types layers shims security threats peer bench bench-quick profile lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,10 +75,14 @@ torture: export HYPOTHESIS_PROFILE ?= thorough
 torture: $(READY) chromium ## every fault in every state, at many moments; about 25 minutes
 	@$(BIN)/pytest tests -m torture $(ARGS)
 
+fuzz: export MINUTES ?= 20
+fuzz: $(READY) chromium ## send anything to both sides for MINUTES=20; SEED= tries one round again
+	@$(BIN)/pytest tests/fuzz -m fuzz -s $(ARGS)
+
 soak: $(READY) chromium ## navigate and call for 10 minutes, or ARGS=minutes: does anything grow?
 	@$(BIN)/python -m tests.torture.soak $(ARGS)
 
-check: fmt-check lint types layers shims test ## everything that must hold before a change lands
+check: fmt-check lint types layers shims threats test ## everything that must hold before a change lands
 
 fmt: $(READY) ## format the Python code and sort its imports
 	@$(BIN)/ruff check --select I --fix
@@ -105,6 +109,13 @@ shims: $(NODE_READY) ## tsc over the JavaScript that runs in pages, and over pag
 	@for project in . tests/types tests/apps/angular; do \
 		$(WITH_NODE) node_modules/.bin/tsc --project $$project || exit; done
 	@echo "No errors."
+
+security: $(READY) ## write the table of attacks and tests in SECURITY.md
+	@$(BIN)/python -m scripts.security
+
+threats: $(READY) ## does every attack of SECURITY.md have a test?
+	$(call step,threats: tests/threats.toml)
+	@$(BIN)/python -m scripts.security --check
 
 peer: $(READY) $(PEER_READY) chromium ## compare what pagebridge lists with what chrome-devtools-mcp does: docs/peer.md
 	@$(WITH_NODE) $(BIN)/python -m bench.peer_listing

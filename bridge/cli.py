@@ -16,6 +16,7 @@ import click
 
 from bridge import limits
 from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
+from bridge.folders import read_folders
 from bridge.origins import OriginRules, address, read_origin, read_pattern
 from bridge.serve.printable import printable
 from bridge.serve.stderr import StderrHandler
@@ -157,7 +158,20 @@ _PAGE_OPTIONS: Final = (
         default=PageSettings.dialogs,
         help="What to do when a tool opens a confirm or prompt: ask the agent, or answer it. Alerts are accepted.",
     ),
-    click.option("--allow-file", is_flag=True, help="Also open file: addresses, and look for tools there."),
+    click.option(
+        "--allow-file",
+        is_flag=True,
+        help="Also open file: addresses, and look for tools there: in the working folder, unless that has your home "
+        "folder in it, and in each --allow-dir.",
+    ),
+    click.option(
+        "--allow-dir",
+        "dirs",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        metavar="DIR",
+        help="Let paths that an agent gives also lead into this folder; may be repeated.",
+    ),
     click.option(
         "--allow-origin",
         "allowed",
@@ -221,12 +235,19 @@ def _with_pages(command: Callable[..., None]) -> Callable[..., None]:
         frames: FramePolicy,
         dialogs: DialogPolicy,
         allow_file: bool,
+        dirs: tuple[Path, ...],
         allowed: tuple[str, ...],
         blocked: tuple[str, ...],
         **words: Any,  # noqa: ANN401  # as above
     ) -> None:
-        origins = OriginRules(allowed, blocked)
-        command(pages=PageSettings(frames=frames, dialogs=dialogs, allow_file=allow_file, origins=origins), **words)
+        pages = PageSettings(
+            frames=frames,
+            dialogs=dialogs,
+            allow_file=allow_file,
+            folders=read_folders(dirs, words.get("urls") or (words.get("url", ""),)),
+            origins=OriginRules(allowed, blocked),
+        )
+        command(pages=pages, **words)
 
     for option in reversed(_PAGE_OPTIONS):
         run = option(run)

@@ -84,6 +84,10 @@ LOAD_SECONDS: Final = 10.0
 """How long an answer waits for a page to finish loading before it says what there is so far."""
 NAVIGATION_SECONDS: Final = 30.0
 
+# files
+PATH_BYTES: Final = 4095
+"""Of a path that an agent names: Linux takes no longer one."""
+
 # tools
 GROUPS_PER_PAGE: Final = 20
 TOOLS_PER_PAGE: Final = 200

@@ -1,9 +1,10 @@
 """What a person may choose: which browser, how pages are looked at, what an agent is offered. Frozen values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from bridge.folders import Folders
 from bridge.origins import ANY_ORIGIN, OriginRules
 
 FramePolicy = Literal["none", "same-origin", "all"]
@@ -50,7 +51,9 @@ class PageSettings:
 
     frames: FramePolicy = "none"
     allow_file: bool = False
-    """Look for tools on file: pages too; each file is an origin of its own."""
+    """Open file: pages, too, and look for tools there; each file is an origin of its own."""
+    folders: Folders = field(default_factory=Folders)
+    """Those that an agent's paths may lead into, file: pages among them."""
     dialogs: DialogPolicy = "ask"
     origins: OriginRules = ANY_ORIGIN
     """Where tools may come from."""

@@ -1,17 +1,20 @@
 """One Chromium, launched by us or running already, and the link to it."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 import trio
 
 from bridge import limits
 from bridge.browser.process import open_process
 from bridge.browser.targets import OURS, Change, TargetTable, TargetView
-from bridge.errors import BrowserFailedToStart, ConnectionLost
+from bridge.errors import BrowserFailedToStart, CommandFailed, ConnectionLost
 from bridge.settings import AttachOptions, LaunchOptions
+from bridge.wire.address import Address
 from bridge.wire.commands import (
     Event,
+    get_command_line,
     get_targets,
     get_version,
     runtime,
@@ -21,12 +24,18 @@ from bridge.wire.commands import (
 )
 from bridge.wire.connection import Connection, open_connection
 
+logger = logging.getLogger(__name__)
+
 
 class Browser:
     """The browser's own session. Made by `open_browser`."""
 
-    def __init__(self, connection: Connection, product: str, *, ours: bool) -> None:
+    def __init__(self, connection: Connection, product: str, *, ours: bool, address: Address | None = None) -> None:
+        """Args:
+        address: of the websocket to one that we attached to.
+        """
         self.connection = connection
+        self._address = address
         self.product = product
         """Name and version as the browser gives them, such as `Chrome/156.0.8078.108`."""
         self.ours = ours
@@ -35,11 +44,16 @@ class Browser:
         self._on_change: Callable[[Change], None] | None = None
 
     async def attach_to_pages(self, on_change: Callable[[Change], None]) -> None:
-        """Attach to every page there is and to come; `on_change` must neither block nor raise."""
+        """Attach to every page there is and to come; `on_change` must neither block nor raise.
+
+        Raises:
+            BrowserFailedToStart: the browser does not answer.
+        """
         self._on_change = on_change
         self.connection.listen(None, self._on_event)
-        await self.connection.run(set_discover_targets(only_types=OURS))
-        await self.connection.run(set_auto_attach(wait_for_debugger_on_start=True, only_types=OURS))
+        with _in_time():
+            await self.connection.run(set_discover_targets(only_types=OURS))
+            await self.connection.run(set_auto_attach(wait_for_debugger_on_start=True, only_types=OURS))
 
     def _on_event(self, event: Event) -> None:
         self._tell(self._targets.apply(event))
@@ -47,6 +61,28 @@ class Browser:
     def _tell(self, change: Change | None) -> None:
         if change is not None and self._on_change is not None:
             self._on_change(change)
+
+    async def find_risks(self, seconds: float) -> tuple[str, ...]:
+        """What a person should know of a browser that we attached to, each in a sentence that says what to do.
+
+        Args:
+            seconds: how long it may take to say how it was started.
+
+        Raises:
+            ConnectionLost: the link ended meanwhile.
+        """
+        if self._address is None:
+            return ()
+        command_line = ""
+        try:
+            with trio.move_on_after(seconds):
+                command_line = await self.connection.run(get_command_line())
+        except CommandFailed as error:
+            # Something between may pass on less than all of the protocol.
+            logger.debug("the browser does not say how it was started: %s", error)
+        from bridge.browser.risks import risks_of
+
+        return risks_of(self._address, command_line)
 
     async def refresh(self) -> None:
         """Ask for titles now: Chromium tells of a new one some time after the page has loaded."""
@@ -103,7 +139,8 @@ async def open_browser(
                 open_websocket(endpoint.url, endpoint.headers, handshake_seconds=prompt_seconds) as transport,
                 open_connection(transport) as connection,
             ):
-                yield Browser(connection, await _greet(connection), ours=False)
+                product = await _greet(connection)
+                yield Browser(connection, product, ours=False, address=Address.parse(endpoint.url))
 
 
 @asynccontextmanager
@@ -118,9 +155,16 @@ async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
 
 async def _greet(connection: Connection) -> str:
     """The first exchange: proves that a browser listens."""
+    with _in_time():
+        return await connection.run(get_version())
+
+
+@contextmanager
+def _in_time() -> Generator[None]:
+    """Bound what has to come before there are any pages."""
     try:
         with trio.fail_after(limits.START_SECONDS):
-            return await connection.run(get_version())
+            yield
     except trio.TooSlowError as error:
         raise BrowserFailedToStart(
             f"The browser did not answer within {limits.START_SECONDS:g} s. Try again; "

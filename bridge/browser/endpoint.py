@@ -14,6 +14,7 @@ import trio
 
 from bridge.browser.wsl import is_windows_folder
 from bridge.errors import BrowserFailedToStart, UsageError
+from bridge.files import read_plain, why_failed
 from bridge.limits import CONNECT_SECONDS, HTTP_BODY_BYTES
 from bridge.wire.address import Address, open_stream
 
@@ -21,6 +22,7 @@ Headers = tuple[tuple[str, str], ...]
 
 _VERSION_PATH: Final = "/json/version"
 _ACTIVE_PORT: Final = "DevToolsActivePort"
+_ACTIVE_PORT_BYTES: Final = 4096
 _FORMS: Final = "Pass http://HOST:PORT, a ws:// or wss:// URL, or the profile folder of a running browser."
 _OURS: Final = frozenset({"host", "connection", "upgrade", "content-length", "transfer-encoding"})
 """Headers that belong to the connection."""
@@ -220,8 +222,8 @@ def find_active_port(folder: Path) -> str:
             "Windows, or pass an http:// address at which Linux reaches it."
         )
     try:
-        text = (folder / _ACTIVE_PORT).read_text("utf-8", "replace")
-    except OSError as error:
+        text = read_plain(folder / _ACTIVE_PORT, _ACTIVE_PORT_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError) as error:
         raise BrowserFailedToStart(_why_no_active_port(folder, error)) from error
     url = active_port_url(text)
     if url is None:
@@ -231,9 +233,9 @@ def find_active_port(folder: Path) -> str:
     return url
 
 
-def _why_no_active_port(folder: Path, error: OSError) -> str:
+def _why_no_active_port(folder: Path, error: OSError | ValueError) -> str:
     if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        return f"Could not read {folder / _ACTIVE_PORT}: {error.strerror}. Run pagebridge as the browser's user."
+        return f"Could not read {folder / _ACTIVE_PORT}: {why_failed(error)}. Run pagebridge as the browser's user."
     if not folder.is_dir():
         return f"There is no folder {folder}. {_FORMS}"
     return (

@@ -26,6 +26,7 @@ from typing import Final
 
 from bridge.browser.wsl import is_windows_folder
 from bridge.errors import BrowserFailedToStart
+from bridge.files import is_ours, open_new, read_plain
 from bridge.limits import CLOSE_SECONDS, PROFILE_SECONDS
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ _SOCKET: Final = "SingletonSocket"
 """Chromium's, too: a link to where it listens, in a temporary folder that has nothing else in it but a cookie."""
 _OURS: Final = "pagebridge-browser"
 """The mark of the last browser that was started here by a bridge."""
+_MARK_BYTES: Final = 4096
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,11 @@ class Profile:
 
     def note_browser(self, pid: int) -> None:
         """Remember which browser was started here, so that its mark can be told from that of others."""
+        mark = self.folder / _OURS
         with suppress(OSError):
-            (self.folder / _OURS).write_text(f"{socket.gethostname()}-{pid}", "utf-8")
+            mark.unlink(missing_ok=True)
+            with open_new(mark) as file:
+                file.write(f"{socket.gethostname()}-{pid}".encode())
 
     def release(self) -> None:
         """Give up our hold on the lock; the browser has one of its own."""
@@ -140,8 +145,8 @@ def _is_marked(folder: Path) -> bool:
     """Whether a browser that was not started by a bridge uses a locked folder. What a dead one of ours left, goes."""
     if _answers(folder):
         return True
-    with suppress(OSError):
-        if os.readlink(folder / _MARK) == (folder / _OURS).read_text("utf-8", "replace"):
+    with suppress(OSError, ValueError):
+        if os.readlink(folder / _MARK) == read_plain(folder / _OURS, _MARK_BYTES).decode("utf-8", "replace"):
             (folder / _MARK).unlink()
     return False
 
@@ -229,6 +234,11 @@ def _make_kept(folder: Path) -> Path:
         raise BrowserFailedToStart(
             f"Could not make the profile folder {folder}: {error.strerror}. Pass another with --profile."
         ) from error
+    if not is_ours(folder.stat()):
+        raise BrowserFailedToStart(
+            f"The profile folder {folder} belongs to another user, who could have put anything there. Pass one of your "
+            "own with --profile."
+        )
     return folder
 
 

@@ -348,7 +348,17 @@ class Agent:
         return cut_listing(offers, group, cursor, profile)
 
     def _address(self, url: str) -> str:
-        return address(url, allow_file=self._bridge.settings.allow_file)
+        """Where an agent may go by this address.
+
+        Raises:
+            UsageError: it is of a kind that is not opened.
+            NotAllowed: it is that of a file in none of the agent's folders.
+        """
+        settings = self._bridge.settings
+        there = address(url, allow_file=settings.allow_file)
+        if there[:5].lower() != "file:":
+            return there
+        return settings.folders.also(self._bridge.spill.folder).find_page(there)
 
 
 def _wanted(found: Owned) -> str:

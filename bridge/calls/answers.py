@@ -78,6 +78,31 @@ def visible(value: Any) -> Any:  # noqa: ANN401  # JSON
             return value
 
 
+_NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas"})
+_VALUES: Final = frozenset({"const", "default", "enum", "examples"})
+
+
+def visible_words(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema in which no title and no description has anything hidden. Names and values stay what they are, since a
+    call has to repeat them."""
+    return {keyword: _visible_part(keyword, part) for keyword, part in schema.items()}
+
+
+def _visible_part(keyword: str, part: Any) -> Any:  # noqa: ANN401  # JSON
+    match part:
+        case str() if keyword in ("title", "description"):
+            return visible(part)
+        case dict() if keyword in _NAMED:
+            named = cast("dict[str, Any]", part)
+            return {name: _visible_part("", inner) for name, inner in named.items()}
+        case dict() if keyword not in _VALUES:
+            return visible_words(cast("dict[str, Any]", part))
+        case list() if keyword not in _VALUES:
+            return [_visible_part("", inner) for inner in cast("list[Any]", part)]
+        case _:
+            return part
+
+
 def answer_result(shown: Shown, origin: str, *, json: bool, media: tuple[Media | Resource, ...] = ()) -> Answer:
     """What a page's tool returned, in a frame; what we say of it stands outside.
 

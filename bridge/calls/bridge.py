@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import trio
 
 from bridge import limits
-from bridge.browser.browser import open_browser
+from bridge.browser.browser import Browser, open_browser
 from bridge.calls.order import Order
 from bridge.calls.results import Spill, open_spill
 from bridge.errors import (
@@ -59,6 +59,8 @@ class Bridge:
         self._needed = trio.Event()
         self._is_ours = False
         self._restarts: list[float] = []
+        self._told: set[str] = set()
+        """Risks of a browser that a person was told of."""
         self._attempt_began = inf
         """When the one attempt began that is on its way; there is never a second one beside it."""
 
@@ -154,7 +156,9 @@ class Bridge:
             async with (
                 open_browser(options, prompt_seconds=limits.PROMPT_SECONDS) as browser,
                 open_pages(browser, self.source, self.settings, numbers) as pages,
+                open_background() as nursery,
             ):
+                nursery.start_soon(self._warn_of, browser)
                 await _open_at_start(pages, urls)
                 was_up = True
                 self._settle(pages, None)
@@ -169,6 +173,14 @@ class Bridge:
             self._pages = None
             self.source.clear()
         return was_up
+
+    async def _warn_of(self, browser: Browser) -> None:
+        """Say once what a person should know of a browser that we attached to."""
+        with suppress(BrowserGone):  # others hear of that, too
+            for risk in await browser.find_risks(limits.START_SECONDS):
+                if risk not in self._told:
+                    self._told.add(risk)
+                    logger.warning("%s", risk)
 
     def _settle(self, pages: Pages | None, failure: BridgeError | None) -> None:
         if failure is not None and str(failure) != str(self._failure):

@@ -2,7 +2,7 @@
 
 A line is written where its call ends, at once and without a thread: it has some hundred bytes, and some ten thousand
 at most, which the system takes into memory in microseconds, and it is there even if we end the moment after. What
-could make a write wait, a pipe that nobody reads, is opened so that it refuses instead.
+could make a write wait, a pipe that nobody reads, is no log.
 """
 
 import json
@@ -22,6 +22,7 @@ from bridge.calls.frame import escape, reveal, unescape
 from bridge.calls.pipeline import Attempt
 from bridge.calls.results import clean_text
 from bridge.errors import BridgeError, UsageError
+from bridge.files import is_ours, open_plain, why_failed
 from bridge.tools.bounds import nesting
 
 logger = logging.getLogger(__name__)
@@ -196,15 +197,22 @@ def open_log(path: Path, secrets: Sequence[str] = ()) -> Generator[CallLog]:
     """Open the log, or make it, for its owner alone.
 
     Raises:
-        UsageError: it can't be written.
+        UsageError: it can't be written, or is not a plain file of ours.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        descriptor = os.open(path, flags, 0o600)
+        descriptor = open_plain(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"--log can't write {path}: {reason}. Name a file that you may write.") from error
+        raise _unwritable(path, why_failed(error)) from error
     try:
+        found = os.fstat(descriptor)
+        if not is_ours(found):
+            raise _unwritable(path, "it belongs to another user")
+        if found.st_nlink > 1:
+            raise _unwritable(path, "it has a second name")
         yield CallLog(descriptor, str(path), secrets)
     finally:
         os.close(descriptor)
+
+
+def _unwritable(path: Path, reason: str) -> UsageError:
+    return UsageError(f"--log can't write {path}: {reason}. Name a plain file that you may write.")

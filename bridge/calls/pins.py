@@ -8,7 +8,6 @@ of it, so that a change can be shown.
 import json
 import os
 import secrets
-import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.errors import UsageError
+from bridge.files import is_ours, open_new, open_plain, why_failed
 
 VERSION: Final = 1
 PARTS: Final = ("name", "description", "schema", "kind", "annotations")
@@ -24,10 +24,6 @@ PARTS: Final = ("name", "description", "schema", "kind", "annotations")
 Fingerprint = tuple[str, ...]
 Pins = Mapping[str, frozenset[Fingerprint]]
 """The approved tools of each origin that has any; one that is not among them has not been looked at."""
-
-# Windows has neither.
-_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class PinFile:
@@ -67,8 +63,9 @@ def read_pins(path: Path) -> Pins:
     except FileNotFoundError as error:
         raise UsageError(f"There are no pins in {path}: `pagebridge pin URL --pin {path}` makes that file.") from error
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or error
-        raise UsageError(f"The pins in {path} can't be read: {reason}. Name a plain file of your own.") from error
+        raise UsageError(
+            f"The pins in {path} can't be read: {why_failed(error)}. Name a plain file of your own."
+        ) from error
     try:
         found = json.loads(data)
         version = found["pagebridge_pins"]
@@ -97,19 +94,18 @@ def write_pins(path: Path, pins: Pins) -> None:
         raise UsageError(f"The pins for {path} would have more than {limits.PIN_BYTES:,} bytes. Use several files.")
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        descriptor = os.open(draft, _CREATE, 0o600)
+        with open_new(draft) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
             os.replace(draft, path)
         except BaseException:
             with suppress(OSError):
-                os.unlink(draft)
+                draft.unlink()
             raise
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        reason = why_failed(error)
         raise UsageError(f"The pins can't be written to {path}: {reason}. Name a file that you may write.") from error
 
 
@@ -122,12 +118,9 @@ def approve(before: Iterable[Fingerprint], offered: Iterable[Fingerprint]) -> fr
 
 
 def _read(path: Path) -> bytes:
-    descriptor = os.open(path, _READ)
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise ValueError("it is not a plain file")
-        if hasattr(os, "geteuid") and (found.st_uid not in (os.geteuid(), 0) or found.st_mode & 0o022):
+    with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not is_ours(found, alone=True):
             raise ValueError("other users may write it")
         data = file.read(limits.PIN_BYTES + 1)
         if len(data) > limits.PIN_BYTES:

@@ -1,7 +1,6 @@
 """What an agent reads of a result: clean text, short enough, with the whole in a file where it was cut."""
 
 import contextlib
-import os
 import re
 import shutil
 import tempfile
@@ -13,6 +12,7 @@ from typing import Final
 
 from bridge import limits
 from bridge.calls.frame import escape
+from bridge.files import is_private, open_new
 
 _BROKEN_ESCAPE: Final = re.compile(r"(?:\\ud[89ab][0-9a-f]{2})?(?:\\(?:u[0-9a-f]{0,3})?)?\Z")
 """What may be left of an escape, or of a pair of them, at the place of a cut."""
@@ -45,6 +45,11 @@ class Spill:
         self._number = 0
         self._kept: deque[tuple[Path, int]] = deque()
 
+    @property
+    def folder(self) -> Path | None:
+        """Where it is, once there is something in it."""
+        return self._folder
+
     def write(self, text: str, *, suffix: str) -> Path:
         """Keep a text that was cleaned.
 
@@ -69,7 +74,8 @@ class Spill:
             oldest.unlink(missing_ok=True)
         self._number += 1
         path = self._open_folder() / f"{self._number}{suffix}"
-        _write_new(path, data)
+        with open_new(path) as file:
+            file.write(data)
         self._kept.append((path, len(data)))
         return path
 
@@ -82,7 +88,7 @@ class Spill:
 
     def _open_folder(self) -> Path:
         """The folder; a new one where a cleaner of temporary files, or somebody else, took its place."""
-        if self._folder is None or not _is_ours(self._folder):
+        if self._folder is None or not is_private(self._folder):
             self._folder = Path(tempfile.mkdtemp(prefix="pagebridge-", dir=self._parent))
             self._kept.clear()
         return self._folder
@@ -96,25 +102,6 @@ def open_spill(parent: Path | None = None, *, quota_bytes: int = limits.SPILL_BY
         yield spill
     finally:
         spill.close()
-
-
-def _is_ours(folder: Path) -> bool:
-    try:
-        found = os.lstat(folder)
-    except OSError:
-        return False
-    return found.st_mode == 0o040700 and found.st_uid == os.getuid()
-
-
-def _write_new(path: Path, data: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-    except OSError:
-        path.unlink(missing_ok=True)
-        raise
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,8 @@ def read_answer(answer: Any) -> Discovery:  # noqa: ANN401  # JSON
 def why_undiscoverable(realm: Realm, settings: PageSettings) -> str | None:
     """Why a document is never asked for tools, or None where it is."""
     if realm.scheme in settings.schemes:
+        if realm.scheme == "file" and not settings.folders.has_page(realm.origin):
+            return "this page is a file in none of the folders that an agent may use; --allow-dir adds one"
         reason = settings.origins.why_not(realm.origin)
         return None if reason is None else f"this page is of {realm.origin}, and {reason}"
     kind = "an opaque origin" if realm.is_opaque else f"a {realm.scheme}: address"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bridge import limits
 from bridge.calls.agent import ACTIONS, Agent
-from bridge.calls.answers import Answer, answer_error, visible
+from bridge.calls.answers import Answer, answer_error, visible, visible_words
 from bridge.calls.arguments import check_arguments
 from bridge.calls.frame import escape
 from bridge.calls.progress import Send
@@ -197,7 +197,7 @@ def _as_page_tool(name: str, owned: Owned, profile: SchemaProfile) -> dict[str, 
         "name": name,
         "title": escape(clean_text(tool.name)),
         "description": f"Tool of page {page} ({tool.origin}), described by it: {escape(clean_text(tool.description))}",
-        "inputSchema": export_schema(tool.schema, profile),
+        "inputSchema": visible_words(export_schema(tool.schema, profile)),
         "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
         "_meta": {"pagebridge": {key: clean_text(value) for key, value in told.items()} | claims},
     }

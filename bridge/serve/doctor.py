@@ -152,7 +152,8 @@ async def _find_endpoint(options: AttachOptions) -> str:
 async def _greet_browser(options: LaunchOptions | AttachOptions) -> str:
     start = trio.current_time()
     async with open_browser(options) as browser:
-        return f"{browser.product}, after {trio.current_time() - start:.1f} s"
+        took = f"{browser.product}, after {trio.current_time() - start:.1f} s"
+        return "\n- ".join((took, *await browser.find_risks(limits.LIST_SECONDS)))
 
 
 @asynccontextmanager

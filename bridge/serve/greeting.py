@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import select
-from typing import Any, Final
+from typing import Any, Final, cast
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,9 @@ def greet(line: bytes, version: str, *, direct: bool) -> tuple[int | str, dict[s
         version: this server's own.
     """
     try:
-        message = json.loads(line)
+        message = json.loads(line.decode())
+        # Half a character or infinity: JSON to Python alone, and the answer could not be written.
+        json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return None
     match message:
@@ -58,7 +60,7 @@ def greet(line: bytes, version: str, *, direct: bool) -> tuple[int | str, dict[s
                 "capabilities": {},
                 "clientInfo": {"name": str(), "version": str()},
             },
-        } if asked in VERSIONS and not isinstance(request_id, bool):
+        } if asked in VERSIONS and not isinstance(request_id, bool) and _is_plain(message):
             return request_id, {
                 "protocolVersion": asked,
                 "capabilities": {"tools": {"listChanged": direct}},
@@ -67,6 +69,56 @@ def greet(line: bytes, version: str, *, direct: bool) -> tuple[int | str, dict[s
             }
         case _:
             return None
+
+
+def _is_plain(message: dict[str, Any]) -> bool:
+    """Whether the SDK is sure to take an `initialize` request that has all it needs. What is odd may be right for all
+    that, so it is the SDK's to answer."""
+    params = message["params"]
+    return (
+        len(message) == 4
+        and len(params) == 3
+        and _are_known(params["capabilities"])
+        and _is_known(params["clientInfo"])
+    )
+
+
+def _are_known(capabilities: dict[str, Any]) -> bool:
+    """Objects all the way down, but for what is only a yes or no, and what a client has invented."""
+    return all(
+        isinstance(value, bool)
+        if name == "listChanged"
+        else isinstance(value, dict)
+        and (
+            all(isinstance(part, dict) for part in cast("dict[str, Any]", value).values())
+            if name in ("experimental", "extensions")
+            else _are_known(cast("dict[str, Any]", value))
+        )
+        for name, value in capabilities.items()
+    )
+
+
+def _is_known(client: dict[str, Any]) -> bool:
+    """Words, and icons that consist of words."""
+    icons = client.get("icons", [])
+    return all(isinstance(value, str) for name, value in client.items() if name != "icons") and (
+        isinstance(icons, list) and all(map(_is_icon, cast("list[object]", icons)))
+    )
+
+
+def _is_icon(icon: object) -> bool:
+    match icon:
+        case {"src": str(), **rest}:
+            words = cast("dict[str, Any]", rest)
+        case _:
+            return False
+    sizes = words.pop("sizes", [])
+    return (
+        words.keys() <= {"mimeType"}
+        and all(isinstance(word, str) for word in words.values())
+        and isinstance(sizes, list)
+        and all(isinstance(size, str) for size in cast("list[object]", sizes))
+    )
 
 
 class Greeter:

@@ -68,10 +68,12 @@ class Lane:
         return True
 
     def _take_back(self, line: bytes) -> bool:
-        match _read(line):
-            case {"method": "notifications/cancelled", "params": {"requestId": int() | str() as request_id}} if _is_id(
-                request_id
-            ):
+        match message := _read(line):
+            case {
+                "jsonrpc": "2.0",
+                "method": "notifications/cancelled",
+                "params": {"requestId": int() | str() as request_id},
+            } if _is_id(request_id) and "id" not in message:
                 scope = self._calls.get(request_id)
             case _:
                 return False

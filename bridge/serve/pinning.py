@@ -16,6 +16,7 @@ from bridge.calls.bridge import open_bridge
 from bridge.calls.pins import PARTS, Fingerprint, Pins, approve, read_pins, write_pins
 from bridge.errors import UsageError
 from bridge.origins import address
+from bridge.serve.printable import printable
 from bridge.serve.terminal import open_page, run_bridge
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 
@@ -95,7 +96,7 @@ def _quoted(text: str) -> str:
 
 def _visible(text: str) -> str:
     """With nothing in it that a person would not see, or a terminal would obey."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in printable(text))
 
 
 def _count(number: int, what: str) -> str:

@@ -75,6 +75,15 @@ class Address:
         return True
 
     @property
+    def is_loopback(self) -> bool:
+        """It leads to this machine alone, whoever answers for names; another name for it is not known as one."""
+        try:
+            address = ip_address(self.host)
+        except ValueError:
+            return self._local
+        return address.is_loopback or address.is_unspecified
+
+    @property
     def hosts(self) -> tuple[str, ...]:
         """What to connect to, in this order. Localhost is both loopback addresses, whatever the system says of it."""
         return ("127.0.0.1", "::1") if self._local else (self.host,)

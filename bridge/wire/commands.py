@@ -30,6 +30,7 @@ __all__ = [
     "emulation",
     "evaluate_in",
     "finish_command",
+    "get_command_line",
     "get_targets",
     "get_version",
     "inspector",
@@ -353,6 +354,12 @@ def get_version() -> Generator[Json, Json, str]:
     """Browser.getVersion: the product alone."""
     result = yield {"method": "Browser.getVersion", "params": {}}
     return _text_if_any(result, "product")
+
+
+def get_command_line() -> Generator[Json, Json, str]:
+    """SystemInfo.getInfo: what the browser was started with alone, "" where it does not say."""
+    result = yield {"method": "SystemInfo.getInfo", "params": {}}
+    return _text_if_any(result, "commandLine")
 
 
 def get_targets() -> Generator[Json, Json, list[target.TargetInfo]]:

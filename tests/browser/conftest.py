@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
+from typing import Protocol
+from urllib.parse import urlencode
 
 import pytest
 import trio
@@ -10,8 +12,12 @@ from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import AttachOptions, PageSettings
+from tests.browser.asking import call, open_page
 from tests.browsers import RunningBrowser, run_chromium
 from tests.sites import Site, serve_site
+
+HEALTHY_SECONDS = 5.0
+"""A call that takes some milliseconds has to be done by then, also on a busy machine."""
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +94,26 @@ async def bridge(chromium: str, page_settings: PageSettings) -> AsyncIterator[Br
 @pytest.fixture
 def agent(bridge: Bridge) -> Agent:
     return Agent(bridge)
+
+
+class OpenHostile(Protocol):
+    """Open a page of `tests/pages/hostile/`, and return its handle.
+
+    Args:
+        how: which of its ways to be hostile, where it has several.
+    """
+
+    async def __call__(self, name: str, how: str = "") -> str: ...
+
+
+@pytest.fixture
+async def hostile(agent: Agent, site: Site) -> AsyncIterator[OpenHostile]:
+    """Hostile pages; what a test does with them costs a healthy page beside them nothing."""
+    healthy = await open_page(agent, site.elsewhere().origin + "/healthy.html")
+
+    async def open_hostile(name: str, how: str = "") -> str:
+        return await open_page(agent, f"{site.origin}/hostile/{name}.html?{urlencode({'how': how})}")
+
+    yield open_hostile
+    with trio.fail_after(HEALTHY_SECONDS):
+        assert (await call(agent, healthy, "add", {"a": 1, "b": 2})).text == "3"

@@ -135,6 +135,7 @@ def check_file(file: Path, content: str) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.threat("P13")
 async def test_a_result_over_the_hard_limit_is_cut_in_the_page(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/huge", offering(tool("give", "({size}) => 'x'.repeat(size)"))))
 
@@ -156,6 +157,7 @@ async def test_a_call_ends_at_its_deadline_and_the_page_goes_on(agent: Agent, si
     assert (await call(agent, page, "now")).text == "now"
 
 
+@pytest.mark.threat("C4")
 async def test_an_unknown_page_and_an_unknown_tool_name_what_there_is(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/known", offering(ADD)))
 

@@ -110,6 +110,7 @@ async def count_controllers(page: Page) -> int:
     return length.value
 
 
+@pytest.mark.threat("C5")
 @pytest.mark.parametrize("hang", [NEVER, SPINS, TOLD])
 async def test_what_is_left_of_1000_calls_that_were_taken_back_at_random_moments_is_nothing(
     agent: Agent, bridge: Bridge, site: Site, hang: str
@@ -166,6 +167,7 @@ async def test_what_is_left_of_1000_calls_that_were_taken_back_at_random_moments
         assert await count_controllers(page) == 0
 
 
+@pytest.mark.threat("C5")
 async def test_the_tool_is_told_that_its_agent_took_the_call_back(agent: Agent, bridge: Bridge, site: Site):
     page = await open_page(agent, site.page("/told", offering(tool("hang", TOLD), WHY)))
     await list_tools(agent, page)
@@ -199,6 +201,7 @@ async def wait_running(page: Page) -> None:
     assert page.document.runs
 
 
+@pytest.mark.threat("C5")
 async def test_a_call_that_waits_its_turn_and_is_taken_back_never_runs(agent: Agent, bridge: Bridge, site: Site):
     slow = tool("slow", "() => new Promise(done => { globalThis.go = done })")
     counts = tool("counts", "() => { globalThis.ran = 1 }")

@@ -17,6 +17,7 @@ from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import AttachOptions
 from bridge.wire.commands import runtime
 from tests.browser.asking import call, code, facts, list_tools, open_page, page_of, read, run_script
+from tests.browser.conftest import OpenHostile
 from tests.browsers import run_chromium
 from tests.sites import Site, offering, tool
 
@@ -25,28 +26,31 @@ PING = tool("ping", "() => 'pong'")
 SECONDS = 0.3
 
 
+@pytest.mark.threat("P11", "P12", "P13")
 @pytest.mark.parametrize(
-    ("execute", "words"),
+    ("name", "words"),
     [
-        ("() => new Promise(() => {})", "may be at it still"),
-        ("async () => { await new Promise(() => {}) }", "may be at it still"),
-        (f"() => {{ {SPIN} }}", "ended by force"),
-        (f"async () => {{ await null; {SPIN} }}", "ended by force"),
-        (f"async () => {{ await new Promise(done => setTimeout(done, 10)); {SPIN} }}", "ended by force"),
-        ("() => { const again = {then(done) { done(again) }}; return again }", "ended by force"),
-        (f"() => ({{get a() {{ {SPIN} }}}})", "ended by force"),
-        (f"() => new Proxy({{}}, {{ownKeys() {{ {SPIN} }}}})", "ended by force"),
-        (f"(input, {{signal}}) => new Promise(() => {{ signal.onabort = () => {{ {SPIN} }} }})", "before you call"),
+        ("never settles", "may be at it still"),
+        ("waits for ever", "may be at it still"),
+        ("spins", "ended by force"),
+        ("spins after a wait", "ended by force"),
+        ("spins in a timer", "ended by force"),
+        ("resolves to itself", "ended by force"),
+        ("spins in a getter", "ended by force"),
+        ("spins in a trap", "ended by force"),
+        ("spins in toJSON", "ended by force"),
+        ("spins in what it throws", "ended by force"),
+        ("spins when it is told to stop", "before you call"),
     ],
-)  # fmt: skip
+)
 async def test_a_tool_that_does_not_end_is_ended_in_time_and_its_page_works_on(
-    agent: Agent, site: Site, execute: str, words: str
+    agent: Agent, hostile: OpenHostile, name: str, words: str
 ):
-    page = await open_page(agent, site.page("/hang", offering(tool("hang", execute), PING)))
+    page = await hostile("hangs")
     await list_tools(agent, page)
 
     with trio.fail_after(SECONDS + 1):
-        answer = await call(agent, page, "hang", seconds=SECONDS)
+        answer = await call(agent, page, name, seconds=SECONDS)
 
     assert facts(answer) == ("timed_out", "unknown", True)
     assert words in answer.text
@@ -103,6 +107,7 @@ async def test_a_call_frees_a_page_that_a_script_of_its_own_holds(agent: Agent, 
     assert (await call(agent, page, "ping", seconds=5)).text == "pong"
 
 
+@pytest.mark.threat("P12")
 async def test_a_page_that_holds_itself_again_and_again_costs_each_call_no_more_than_its_time(agent: Agent, site: Site):
     again = tool("again", f"() => {{ setInterval(() => {{ {SPIN} }}); return 1 }}")
     page = await open_page(agent, site.page("/again", offering(again, PING)))
@@ -117,14 +122,7 @@ async def test_a_page_that_holds_itself_again_and_again_costs_each_call_no_more_
         assert not (await agent.close_page(page)).is_error
 
 
-async def test_debugger_statements_stop_nothing(agent: Agent, site: Site):
-    debugs = tool("debugs", "() => { debugger; return 1 }")
-    always = "<script>setInterval(() => { debugger }, 1)</script>"
-    page = await open_page(agent, site.page("/debugger", always + offering(debugs)))
-
-    assert (await call(agent, page, "debugs")).text == "1"
-
-
+@pytest.mark.threat("P12")
 async def test_a_request_without_an_answer_holds_its_page_which_is_said_until_it_is_answered(
     agent: Agent, bridge: Bridge, site: Site
 ):
@@ -149,20 +147,6 @@ async def test_a_request_without_an_answer_holds_its_page_which_is_said_until_it
     assert state == "stuck"
     assert await state_of(agent, page) == "ready"
     assert (await call(agent, page, "ping")).text == "pong"
-
-
-async def test_a_page_that_closes_itself_ends_the_call(agent: Agent, bridge: Bridge, site: Site):
-    close = tool("close", "() => { window.close(); return new Promise(() => {}) }")
-    opener = await open_page(agent, site.page("/opener", ""))
-    url = site.page("/popup", offering(close))
-    await run_script(await page_of(bridge, opener), f"open('{url}').closed")
-    page = next(one for one in read(await agent.list_pages())["pages"] if one["page"] not in (opener, "p1"))["page"]
-    await list_tools(agent, page)
-
-    with trio.fail_after(2):
-        answer = await call(agent, page, "close")
-
-    assert facts(answer) == ("page_gone", "unknown", True)
 
 
 class Renderers:
@@ -198,6 +182,7 @@ async def renderers() -> AsyncIterator[Renderers]:
             yield Renderers(Agent(bridge), browser.process.pid)
 
 
+@pytest.mark.threat("L5")
 async def test_a_renderer_that_is_killed_ends_the_call_at_once(renderers: Renderers, site: Site):
     agent = renderers.agent
     hangs = tool("hangs", "() => { fetch('/hangs'); return new Promise(() => {}) }")
@@ -221,6 +206,7 @@ async def test_a_renderer_that_is_killed_ends_the_call_at_once(renderers: Render
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.threat("L5")
 async def test_a_renderer_that_is_stopped_is_told_as_such_until_it_goes_on(renderers: Renderers, site: Site):
     agent = renderers.agent
     page = await open_page(agent, site.page("/stopped", offering(PING)))
@@ -242,6 +228,7 @@ async def test_a_renderer_that_is_stopped_is_told_as_such_until_it_goes_on(rende
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.threat("P12")
 async def test_a_page_that_hangs_holds_up_no_other(agent: Agent, site: Site):
     hanging = await open_page(agent, site.page("/hanging", offering(tool("hang", f"() => {{ {SPIN} }}"))))
     other = await open_page(agent, site.elsewhere().page("/brisk", offering(PING)))
@@ -262,6 +249,7 @@ async def test_a_page_that_hangs_holds_up_no_other(agent: Agent, site: Site):
 WAITS = ("a call", "a call whose turn has not come", "a listing", "a reload", "a page that opens")
 
 
+@pytest.mark.threat("L5")
 async def test_a_browser_that_is_killed_ends_all_that_waits_at_once_and_is_named(site: Site):
     site.gates["/gated"] = site.gates["/image"] = gate = threading.Event()
     answers: dict[str, tuple[Answer, float]] = {}

@@ -46,6 +46,7 @@ def dialogs(answer: Answer) -> list[dict]:
     return json.loads(note)["dialogs"]
 
 
+@pytest.mark.threat("P12")
 async def test_an_alert_during_a_call_is_accepted_and_reported(agent: Agent, site: Site):
     url = site.page("/alert", TOOLS)
     page = await open_page(agent, url)
@@ -98,6 +99,7 @@ async def test_a_second_dialog_of_one_call_is_asked_about_as_well(agent: Agent, 
     assert answer.text == "[true,false]"
 
 
+@pytest.mark.threat("P12")
 async def test_while_a_dialog_is_open_its_page_says_so_at_once_and_others_work(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/held", TOOLS))
     other = await open_page(agent, site.page("/other", TOOLS))
@@ -199,6 +201,7 @@ async def test_the_settings_may_answer_for_the_agent(agent: Agent, site: Site, o
 BEFORE_UNLOAD = "<script>onbeforeunload = event => { event.preventDefault(); return 'x' }</script>"
 
 
+@pytest.mark.threat("P12")
 async def test_leaving_a_page_that_asks_before_it_is_left_is_accepted_where_the_agent_asked(
     agent: Agent, bridge: Bridge, site: Site
 ):
@@ -276,6 +279,7 @@ async def test_a_dialog_while_a_page_is_asked_for_its_tools_is_told_and_the_tool
 LOOP = tool("loop", "() => { while (true) confirm('Again?') }")
 
 
+@pytest.mark.threat("P12")
 async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/loop", offering(LOOP, PING)))
 
@@ -296,6 +300,7 @@ async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent,
         assert not (await agent.close_page(page)).is_error
 
 
+@pytest.mark.threat("P12")
 @pytest.mark.parametrize("page_settings", [PageSettings(dialogs="accept"), PageSettings(dialogs="dismiss")])
 async def test_a_tool_that_asks_without_end_ends_in_time_where_the_settings_answer(
     agent: Agent, bridge: Bridge, site: Site

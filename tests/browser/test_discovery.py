@@ -1,5 +1,7 @@
 """What a page's answer to the discovery event becomes."""
 
+import pytest
+
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from tests.browser.asking import call, code, facts, list_tools, names, open_page, read
@@ -96,6 +98,7 @@ async def test_two_tools_of_one_name_are_both_listed_and_called_by_id(agent: Age
     assert [(await call(agent, page, name)).text for name in ids] == ["first", "second"]
 
 
+@pytest.mark.threat("P6")
 async def test_a_listener_that_throws_is_told_apart_from_none(agent: Agent, site: Site):
     throwing = "<script>addEventListener('devtoolstooldiscovery', () => { throw new Error('not today') })</script>"
     silent = await open_page(agent, site.page("/silent", "<p>Nothing here"))
@@ -109,6 +112,7 @@ async def test_a_listener_that_throws_is_told_apart_from_none(agent: Agent, site
     ]
 
 
+@pytest.mark.threat("P6")
 async def test_a_listener_that_throws_or_says_nothing_costs_its_neighbours_nothing(agent: Agent, site: Site):
     listen = "addEventListener('devtoolstooldiscovery', {})".format
     around = [listen("() => { throw new Error('not today') }"), listen("() => {}")]
@@ -127,6 +131,7 @@ async def test_a_listener_that_throws_or_says_nothing_costs_its_neighbours_nothi
     assert (await call(agent, page, "good")).text == "1"
 
 
+@pytest.mark.threat("P17")
 async def test_a_schema_that_holds_itself_costs_only_its_tool(agent: Agent, site: Site):
     cyclic = (
         "(() => { const schema = {type: 'object', properties: {}}; schema.properties.a = schema; return schema })()"
@@ -179,6 +184,7 @@ async def test_equal_answers_are_announced_once(agent: Agent, bridge: Bridge, si
     assert bridge.registry.version == version
 
 
+@pytest.mark.threat("P7")
 async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent: Agent, site: Site):
     hostile = """<script>
       const tool = {name: 'sum', description: 'x', inputSchema: {type: 'object', properties: {a: {type: 'array'}}},
@@ -210,6 +216,7 @@ async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent
     assert answer.text == '{"total":3,"list":[1,"two",{"three":3}]}'
 
 
+@pytest.mark.threat("P21")
 async def test_the_bridge_leaves_no_trace_but_dtmcp_that_page_code_can_see(agent: Agent, site: Site):
     looking = """<script>
       const own = object => Reflect.ownKeys(object).map(String).sort().join();

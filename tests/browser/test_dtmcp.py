@@ -1,5 +1,7 @@
 """`window.__dtmcp`, for scripts that were written for chrome-devtools-mcp."""
 
+import pytest
+
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.wire.commands import runtime
@@ -54,6 +56,7 @@ async def test_it_holds_the_groups_of_the_latest_answer(agent: Agent, bridge: Br
     assert await evaluate(bridge, handle, "__dtmcp.toolGroups") == []
 
 
+@pytest.mark.threat("P21")
 async def test_a_page_that_offers_no_tool_is_left_untouched(agent: Agent, bridge: Bridge, site: Site):
     for path, html in {
         "/plain": "<p>Nothing",
@@ -87,6 +90,7 @@ async def test_one_that_the_page_has_already_stays_as_it_is(agent: Agent, bridge
         assert (await call(agent, handle, "add", {"a": 1, "b": 2})).text == "3"
 
 
+@pytest.mark.threat("P8", "F5")
 async def test_calls_of_the_bridge_never_go_through_it(agent: Agent, bridge: Bridge, site: Site):
     kept = f"<script>window.kept = {ADD}</script>"
     listen = """<script>addEventListener('devtoolstooldiscovery', event =>

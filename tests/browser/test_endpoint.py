@@ -136,6 +136,7 @@ async def test_localhost_is_tried_in_both_address_families(host):
     assert endpoint.url == f"ws://localhost:{server.port}/devtools/browser/u"
 
 
+@pytest.mark.threat("L2")
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -161,6 +162,7 @@ async def test_server_that_is_no_browser_is_told_apart(answer, words):
     assert "secret" not in message
 
 
+@pytest.mark.threat("L2")
 async def test_silent_server_is_given_up(mock_clock):
     mock_clock.autojump_threshold = IDLE_SECONDS
     async with open_server(None) as server:

@@ -91,6 +91,7 @@ def page_with_all_kinds(site: Site, other_site: Site) -> str:
     )
 
 
+@pytest.mark.threat("F1")
 async def test_iframes_offer_nothing_unless_that_is_asked_for(agent: Agent, site: Site, other_site: Site):
     page = await open_page(agent, page_with_all_kinds(site, other_site))
 
@@ -99,6 +100,7 @@ async def test_iframes_offer_nothing_unless_that_is_asked_for(agent: Agent, site
         assert code(await call(agent, page, name)) == "tool_not_found"
 
 
+@pytest.mark.threat("F1", "F2")
 @SAME_ORIGIN
 async def test_iframes_of_the_same_origin_are_those_whose_realm_has_it(agent: Agent, site: Site, other_site: Site):
     page = await open_page(agent, page_with_all_kinds(site, other_site))
@@ -111,6 +113,7 @@ async def test_iframes_of_the_same_origin_are_those_whose_realm_has_it(agent: Ag
     assert (await call(agent, page, "blank")).text == "blank"
 
 
+@pytest.mark.threat("F1", "F2")
 @ALL
 async def test_all_iframes_are_listed_with_their_origins_but_never_opaque_ones(
     agent: Agent, site: Site, other_site: Site
@@ -132,6 +135,7 @@ async def test_all_iframes_are_listed_with_their_origins_but_never_opaque_ones(
     assert (await call(agent, page, "foreign")).text == other_site.origin + "/foreign"
 
 
+@pytest.mark.threat("F1")
 @pytest.mark.parametrize(
     ("page_settings", "middle"), [(PageSettings(frames="all"), True), (PageSettings(frames="same-origin"), False)]
 )
@@ -152,6 +156,7 @@ async def test_an_iframe_in_an_iframe_is_judged_by_its_own_origin(
     assert (await call(agent, page, "inner")).text == site.origin + "/inner"
 
 
+@pytest.mark.threat("F1")
 @SAME_ORIGIN
 async def test_the_same_name_in_page_and_iframe_is_ambiguous_and_has_two_ids(agent: Agent, site: Site):
     site.page("/twin", naming("same"))
@@ -189,6 +194,7 @@ async def test_iframes_that_answer_before_their_page_are_known_without_being_ask
     assert [group["name"] for group in groups] == ["late", "early"]
 
 
+@pytest.mark.threat("F1", "P14")
 @ALL
 @pytest.mark.parametrize(
     ("before", "after"), [("own", "foreign"), ("own", "process"), ("process", "own"), ("process", "foreign")]
@@ -257,6 +263,7 @@ async def test_tools_of_iframes_go_with_their_page(agent: Agent, bridge: Bridge,
     assert len(page._documents) == 1
 
 
+@pytest.mark.threat("F6")
 @pytest.mark.parametrize("page_settings", [PageSettings(frames="same-origin"), PageSettings(frames="all")])
 async def test_iframes_come_back_with_their_page_out_of_the_cache(
     agent: Agent, bridge: Bridge, site: Site, page_settings: PageSettings

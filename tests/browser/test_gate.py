@@ -73,6 +73,7 @@ def _forgotten(site: Site, other_site: Site) -> None:
         one.asked.clear()
 
 
+@pytest.mark.threat("C3")
 async def test_a_page_of_an_origin_that_is_kept_out_is_neither_asked_nor_run(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site
 ):
@@ -85,6 +86,7 @@ async def test_a_page_of_an_origin_that_is_kept_out_is_neither_asked_nor_run(
     assert (await call(agent, allowed, "run")).text == site.origin
 
 
+@pytest.mark.threat("C3", "F7")
 @pytest.mark.parametrize(
     "page_settings",
     [PageSettings(origins=OriginRules(allowed=("https://*.shop.example", "http://localhost:*")))],
@@ -100,6 +102,7 @@ async def test_where_some_are_allowed_all_others_are_kept_out(agent: Agent, site
     assert (await call(agent, allowed, "run")).text == elsewhere.origin
 
 
+@pytest.mark.threat("F8")
 async def test_a_chain_of_redirects_counts_by_its_end(agent: Agent, site: Site, other_site: Site):
     end = other_site.page("/watched", WATCHED)
     there = site.answer("/there", 302, Location=site.answer("/further", 307, Location=end))
@@ -109,6 +112,7 @@ async def test_a_chain_of_redirects_counts_by_its_end(agent: Agent, site: Site, 
     assert (await call(agent, await open_page(agent, back), "run")).text == site.origin
 
 
+@pytest.mark.threat("F8")
 @pytest.mark.parametrize(
     "way",
     [
@@ -140,6 +144,7 @@ async def test_a_page_that_goes_by_itself_where_tools_are_kept_out_takes_no_call
     assert (other_site.asked["/asked"], other_site.asked["/ran"]) == (0, 0)
 
 
+@pytest.mark.threat("F8", "P14")
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_a_page_that_leaves_for_where_tools_are_kept_out_takes_nothing_along_whenever_it_leaves(
     agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site, other_site: Site, moment: str
@@ -162,6 +167,7 @@ async def test_a_page_that_leaves_for_where_tools_are_kept_out_takes_nothing_alo
     assert (site.asked["/taken"], other_site.asked["/stolen"]) == (0, 0)
 
 
+@pytest.mark.threat("F4", "F8")
 async def test_a_popup_is_held_against_its_own_origin(agent: Agent, bridge: Bridge, site: Site, other_site: Site):
     handle = await open_page(agent, site.page("/watched", WATCHED))
     blocked = other_site.page("/watched", WATCHED)
@@ -177,6 +183,7 @@ async def test_a_popup_is_held_against_its_own_origin(agent: Agent, bridge: Brid
     assert (await call(agent, handle, "run")).text == site.origin
 
 
+@pytest.mark.threat("F1", "F8")
 async def test_an_iframe_is_held_against_its_own_origin_and_its_pages(agent: Agent, site: Site, other_site: Site):
     inner = site.page("/inner", offering(RUNS, group="Inner"))
     blocked = other_site.page("/watched", WATCHED)
@@ -194,6 +201,7 @@ async def test_an_iframe_is_held_against_its_own_origin_and_its_pages(agent: Age
     assert site.asked["/ran"] == 0
 
 
+@pytest.mark.threat("F2")
 async def test_a_sandboxed_iframe_of_an_allowed_origin_is_nobodys(agent: Agent, site: Site):
     inner = site.page("/watched", WATCHED)
     outer = await open_page(agent, site.page("/outer", f"<iframe sandbox=allow-scripts src={inner}></iframe>"))
@@ -203,6 +211,7 @@ async def test_a_sandboxed_iframe_of_an_allowed_origin_is_nobodys(agent: Agent, 
     assert site.asked["/asked"] == 0
 
 
+@pytest.mark.threat("F3")
 @pytest.mark.parametrize("url", ["data:text/html,<p>x</p>", "about:blank"], ids=["data", "blank"])
 async def test_an_opaque_page_is_never_allowed(agent: Agent, bridge: Bridge, url: str):
     handle = await open_page(agent, "about:blank")
@@ -213,6 +222,7 @@ async def test_an_opaque_page_is_never_allowed(agent: Agent, bridge: Bridge, url
     assert facts(await call(agent, handle, "run"))[1:] == ("rejected", False)
 
 
+@pytest.mark.threat("C3")
 async def test_direct_tools_are_those_that_may_run(bridge: Bridge, site: Site, other_site: Site):
     agent = Agent(bridge, AgentSettings(direct=True))
     await open_page(agent, site.page("/watched", WATCHED))
@@ -244,6 +254,7 @@ async def reading(webmcp_chromium: str, site: Site) -> AsyncIterator[tuple[Bridg
         await pages.close(pages.find(handle))
 
 
+@pytest.mark.threat("C3")
 @pytest.mark.parametrize(
     ("mode", "trusted", "runs"),
     [
@@ -279,6 +290,7 @@ async def test_what_a_mode_runs_is_the_same_at_every_door(
     )
 
 
+@pytest.mark.threat("C3")
 async def test_a_direct_name_that_was_listed_does_not_outlive_what_allowed_it(
     reading: tuple[Bridge, str], site: Site, tmp_path: Path
 ):
@@ -300,6 +312,7 @@ async def test_a_direct_name_that_was_listed_does_not_outlive_what_allowed_it(
 # Pins
 
 
+@pytest.mark.threat("P16", "C3")
 async def test_a_tool_that_changes_after_its_approval_does_not_run_until_it_is_approved_anew(
     bridge: Bridge, site: Site, tmp_path: Path
 ):

@@ -12,7 +12,21 @@ from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.settings import LaunchOptions
 from bridge.wire.commands import runtime
-from tests.browser.asking import call, code, facts, list_tools, names, open_page, page_of, plain, read, run_script
+from tests.browser.asking import (
+    answer_dialog,
+    call,
+    code,
+    facts,
+    list_tools,
+    names,
+    open_page,
+    page_of,
+    plain,
+    read,
+    run_script,
+    wait_until,
+)
+from tests.browser.conftest import OpenHostile
 from tests.browser.other_client import open_other_client
 from tests.sites import Site, offering, tool
 
@@ -20,129 +34,14 @@ PING = tool("ping", "() => 'pong'")
 SPIN = "for (;;) {}"
 SECONDS = 0.3
 
-
-def answering(listener: str, *, before: str = "") -> str:
-    return f"<script>{before}; addEventListener('devtoolstooldiscovery', {listener})</script>"
-
-
-# What a page offers is read once
-
-
-COUNTING = """const reads = {};
-const watched = (name, target) => new Proxy(target, {
-  get(at, key) { reads[`${name}.${String(key)}`] = (reads[`${name}.${String(key)}`] ?? 0) + 1; return at[key] },
-});"""
-
-
-async def test_each_property_of_what_a_page_offers_is_read_once(agent: Agent, site: Site):
-    listener = """event => event.respondWith(watched('group', {name: 'Counts', description: 'd', tools: [
-      watched('tool', {name: 'reads', description: 'd', inputSchema: {type: 'object'}, execute: () => reads})]}))"""
-    page = await open_page(agent, site.page("/counting", answering(listener, before=COUNTING)))
-
-    first = read(await call(agent, page, "reads"))
-    await list_tools(agent, page)
-    second = read(await call(agent, page, "reads"))
-
-    parts = {f"group.{part}" for part in ("name", "description", "tools")}
-    parts |= {f"tool.{part}" for part in ("name", "description", "inputSchema", "execute")}
-    assert parts <= set(first)
-    # How often the page was asked is up to the bridge; what counts is that nothing is read twice on the way.
-    assert len({first[part] for part in parts}) == 1
-    assert {second[part] - first[part] for part in parts} == {1}
-    assert all(second[part] <= second["group.name"] for part in second)
-
-
-async def test_what_was_listed_is_what_runs_though_each_reading_gives_another(agent: Agent, site: Site):
-    listener = """event => { let n = 0; event.respondWith({name: 'Shifts', tools: [{
-      get name() { return 'tool' + n++ }, get description() { return 'reading ' + n++ },
-      get inputSchema() { n++; return {type: 'object'} }, get execute() { const at = n++; return () => at } }]}) }"""
-    page = await open_page(agent, site.page("/shifts", answering(listener)))
-
-    [listed] = (await list_tools(agent, page))["groups"][0]["tools"]
-
-    assert (listed["name"], listed["description"]) == ("tool0", "reading 1")
-    assert (await call(agent, page, "tool0")).text == "3"
-
-
-async def test_a_tool_that_is_swapped_after_it_was_listed_never_runs(agent: Agent, bridge: Bridge, site: Site):
-    offered = f"""const tools = [{tool("pay", "() => 'as listed'")}]; const group = {{name: 'Swaps', tools}};
-      const swap = () => {{
-        tools[0].execute = () => 'evil';
-        tools[0] = {{...tools[0]}};
-        group.tools = new Proxy(tools, {{get: () => ({{execute: () => 'evil'}})}});
-      }}"""
-    listener = "event => event.respondWith(group)"
-    page = await open_page(agent, site.page("/swaps", answering(listener, before=offered)))
-    await list_tools(agent, page)
-
-    await run_script(await page_of(bridge, page), "swap()")
-
-    assert (await call(agent, page, "pay")).text == "as listed"
-
-
-@pytest.mark.parametrize(
-    "listener",
-    [
-        f"async () => {{ await null; {SPIN} }}",
-        f"event => event.respondWith(Promise.resolve({{get name() {{ {SPIN} }}}}))",
-        f"event => event.respondWith({{then() {{ {SPIN} }}}})",
-        "event => { const again = {then(done) { done(again) }}; event.respondWith(again) }",
-        f"async event => {{ await null; event.respondWith({{name: 'x', get tools() {{ {SPIN} }}}}) }}",
-        f"event => event.respondWith({{name: 'x', tools: new Proxy([], {{get() {{ {SPIN} }}}})}})",
-    ],
-)
-async def test_a_page_that_hangs_when_it_is_asked_is_let_go_and_its_other_tools_work(
-    agent: Agent, site: Site, listener: str
-):
-    page = await open_page(agent, site.page("/loops", offering(PING) + answering(listener)))
-
-    with trio.fail_after(10):
-        listing = await agent.list_page_tools(page, None, None)
-        answer = await call(agent, page, "ping", seconds=5)
-
-    assert listing.is_error or "ping" in names(read(listing)["pages"][0])
-    assert answer.text == "pong" or code(answer) == "timed_out"
-
-
-@pytest.mark.parametrize("later", ["event.respondWith(group)", "setTimeout(() => event.respondWith(group), 50)"])
-async def test_an_event_that_the_page_keeps_answers_nothing_of_a_later_round(agent: Agent, site: Site, later: str):
-    before = f"let kept; const group = {{name: 'Late', tools: [{tool('late', '() => 1')}]}}"
-    listener = "event => { kept ??= event }"
-    use = tool("use", f"() => {{ const event = kept; {later} }}")
-    page = await open_page(agent, site.page("/kept", answering(listener, before=before) + offering(use, PING)))
-    await list_tools(agent, page)
-    await list_tools(agent, page)
-
-    await call(agent, page, "use")
-    await trio.testing.wait_all_tasks_blocked(0.1)
-
-    assert names(await list_tools(agent, page)) == ["use", "ping"]
-
-
 # What a page can reach
 
 
+@pytest.mark.threat("P8")
 async def test_forged_messages_to_everything_that_a_page_can_find_reach_no_call(
-    agent: Agent, bridge: Bridge, site: Site
+    agent: Agent, bridge: Bridge, hostile: OpenHostile
 ):
-    forge = """() => {
-      const native = new Set(['alert', 'confirm', 'prompt', 'print', 'close', 'stop', 'open', 'go']);
-      const forged = ['[]', '{"how":"completed"}', '["drop",1]', '["abort",1,"AbortError","x"]', '["report"]',
-        '{"id":1,"result":{}}', '{"method":"Runtime.bindingCalled"}'];
-      const names = new Set();
-      for (let at = globalThis; at; at = Object.getPrototypeOf(at)) {
-        for (const name of Object.getOwnPropertyNames(at)) names.add(name);
-      }
-      for (const name of names) {
-        if (native.has(name) || typeof globalThis[name] !== 'function') continue;
-        for (let i = 0; i < 150; i++) {
-          for (const text of forged) { try { globalThis[name](text) } catch {} }
-        }
-      }
-      return names.size > 500;
-    }"""
-    held = tool("held", "() => new Promise(done => { globalThis.go = done })")
-    page = await open_page(agent, site.page("/forge", offering(held, PING)))
+    page = await hostile("forges")
     await list_tools(agent, page)
     answers = []
 
@@ -152,43 +51,52 @@ async def test_forged_messages_to_everything_that_a_page_can_find_reach_no_call(
     found = await page_of(bridge, page)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep)
-        while found.document is None or not found.document.runs:  # noqa: ASYNC110  # nothing tells of it
-            await trio.sleep(0.001)
-        assert await run_script(found, f"({forge})()") is True
+        await wait_until(found, "go")
+        assert await run_script(found, "forge()") is True
         assert answers == []
         await run_script(found, "go('true answer')")
 
     assert answers[0].text == "true answer"
-    assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.threat("P11")
 @pytest.mark.parametrize(
-    ("execute", "text"),
+    ("name", "text"),
     [
-        ("() => ({then(done) { done('first'); done('second') }})", "first"),
-        ("() => ({then(done, fail) { done('first'); fail('second'); throw 3 }})", "first"),
-        ("() => ({get then() { throw new Error('no then') }})", "Tool 'trap' ran and threw: Error: no then"),
-        ("() => ({then: 5})", '{"then":5}'),
-        ("() => ({then(done) { done({then(done) { done('deep') }}) }})", "deep"),
-        ("() => frame.Promise.resolve('other realm')", "other realm"),
-        ("() => frame.Promise.reject(new frame.Error('other'))", "Tool 'trap' ran and threw: Error: other"),
+        ("twice", "first"),
+        ("then fails", "first"),
+        ("no then", "Tool 'no then' ran and threw: Error: no then"),
+        ("then is a number", '{"then":5}'),
+        ("deep", "deep"),
+        ("other realm", "other realm"),
+        ("fails in another realm", "Tool 'fails in another realm' ran and threw: Error: other"),
+        ("a proxy", "trapped"),
+        ("later and again", "late"),
     ],
 )
-async def test_thenables_of_every_kind_give_one_answer(agent: Agent, site: Site, execute: str, text: str):
-    frame = "<iframe></iframe><script>const frame = frames[0]</script>"
-    page = await open_page(agent, site.page("/then", frame + offering(tool("trap", execute), PING)))
+async def test_thenables_of_every_kind_give_one_answer(agent: Agent, hostile: OpenHostile, name: str, text: str):
+    page = await hostile("thenables")
 
-    assert (await call(agent, page, "trap", seconds=5)).text == text
-    assert (await call(agent, page, "ping")).text == "pong"
+    assert (await call(agent, page, name, seconds=5)).text == text
+    assert (await call(agent, page, "other realm")).text == "other realm"
 
 
-async def test_a_page_that_breaks_the_promises_of_a_call_has_run_its_tool(agent: Agent, site: Site):
-    before = """Object.defineProperty(Promise.prototype, 'constructor', {get: () => function () {}});
-      const then = Promise.prototype.then;
-      Promise.prototype.then = function (done, fail) { left-- === 0 ? done(undefined) : then.call(this, done, fail) };
-      let left = -1"""
-    bend = tool("bend", "({step}) => { left = step; return 'value' }")
-    page = await open_page(agent, site.page("/bent", offering(bend, before=before)))
+@pytest.mark.threat("P11")
+@pytest.mark.parametrize("name", ["never", "never, of another realm", "without end"])
+async def test_thenables_that_never_settle_end_in_time(agent: Agent, hostile: OpenHostile, name: str):
+    page = await hostile("thenables")
+    await list_tools(agent, page)
+
+    with trio.fail_after(SECONDS + 1):
+        answer = await call(agent, page, name, seconds=SECONDS)
+
+    assert facts(answer) == ("timed_out", "unknown", True)
+    assert (await call(agent, page, "other realm")).text == "other realm"
+
+
+@pytest.mark.threat("P7", "P11")
+async def test_a_page_that_breaks_the_promises_of_a_call_has_run_its_tool(agent: Agent, hostile: OpenHostile):
+    page = await hostile("bends_promises")
     await list_tools(agent, page)
 
     for step in range(6):
@@ -200,50 +108,44 @@ async def test_a_page_that_breaks_the_promises_of_a_call_has_run_its_tool(agent:
 # What a page does with its signal, its progress and its arguments
 
 
-BENT_SIGNALS = """AbortController.prototype.abort = () => {}; AbortSignal.prototype.dispatchEvent = () => {};
-  Object.defineProperty(AbortSignal.prototype, 'aborted', {get: () => false});
-  Object.defineProperty(AbortSignal.prototype, 'onabort', {set() { throw 1 }});
-  AbortController = AbortSignal = DOMException = class {}"""
-
-
+@pytest.mark.threat("P7", "P12")
 @pytest.mark.parametrize(
-    ("execute", "words"),
+    ("name", "words"),
     [
-        ("(input, context) => { context.signal = 5; Object.freeze(context); return never }", "may be at it still"),
-        ("(input, {signal}) => { signal.dispatchEvent(new Event('abort')); return never }", "may be at it still"),
-        ("(input, {signal}) => { Object.setPrototypeOf(signal, null); return never }", "may be at it still"),
-        ("(input, {signal}) => new Promise((_, fail) => listen.call(signal, 'abort', () => fail(1)))", "threw: 1"),
-        ("(input, {signal}) => new Promise(() => listen.call(signal, 'abort', () => { throw 1 }))", "at it still"),
+        ("another signal", "may be at it still"),
+        ("aborts by itself", "may be at it still"),
+        ("no prototype", "may be at it still"),
+        ("fails when told", "threw: 1"),
+        ("throws when told", "at it still"),
     ],
 )
-async def test_a_tool_that_bends_its_signal_is_ended_in_time(agent: Agent, site: Site, execute: str, words: str):
-    before = f"const listen = addEventListener, never = new Promise(() => {{}}); {BENT_SIGNALS}"
-    page = await open_page(agent, site.page("/signal", offering(tool("bends", execute), PING, before=before)))
+async def test_a_tool_that_bends_its_signal_is_ended_in_time(agent: Agent, hostile: OpenHostile, name: str, words: str):
+    page = await hostile("bends_signal")
     await list_tools(agent, page)
 
     with trio.fail_after(SECONDS + 1):
-        answer = await call(agent, page, "bends", seconds=SECONDS)
+        answer = await call(agent, page, name, seconds=SECONDS)
 
     assert facts(answer) == ("timed_out", "unknown", True)
     assert words in answer.text
     assert (await call(agent, page, "ping")).text == "pong"
 
 
-async def test_progress_after_the_end_of_a_tool_reaches_nobody(agent: Agent, bridge: Bridge, site: Site):
-    late = "(input, {progress}) => { globalThis.late = () => { progress({done: 1}); return 'told' }; return 'ended' }"
-    page = await open_page(agent, site.page("/progress", offering(tool("late", late), PING)))
+async def test_progress_after_the_end_of_a_tool_reaches_nobody(agent: Agent, bridge: Bridge, hostile: OpenHostile):
+    page = await hostile("late_progress")
     told: list[Any] = []
 
     async def send(*notice: Any) -> None:
         told.append(notice)
 
-    answer = plain(await agent.call_page_tool(page, "late", None, send_progress=send))
+    answer = plain(await agent.call_page_tool(page, "ends", None, send_progress=send))
     assert await run_script(await page_of(bridge, page), "late()") == "told"
-    assert (await call(agent, page, "ping")).text == "pong"
+    assert (await call(agent, page, "ends")).text == "ended"
 
     assert (answer.text, told) == ("ended", [])
 
 
+@pytest.mark.threat("C4")
 @pytest.mark.parametrize(
     "given", ['{"__proto__":{"evil":1}}', '{"constructor":{"prototype":{"evil":1}}}', '{"a":{"__proto__":{"evil":1}}}']
 )
@@ -257,15 +159,68 @@ async def test_arguments_named_as_prototypes_are_plain_data(agent: Agent, site: 
 # What holds a page up, and what does not
 
 
-async def test_printing_and_a_busy_worker_hold_nobody_up(agent: Agent, site: Site):
-    print_ = tool("print", "() => { print(); return 'printed' }")
-    work = tool("work", f"() => {{ new Worker(URL.createObjectURL(new Blob(['{SPIN}']))); return 'working' }}")
-    page = await open_page(agent, site.page("/holds", offering(print_, work, PING)))
+@pytest.mark.threat("P12")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("alert", "after"), ("print", "printed"), ("debugger", "went on"), ("worker", "working")],
+)
+async def test_what_waits_for_nobody_holds_nobody_up(agent: Agent, hostile: OpenHostile, name: str, text: str):
+    page = await hostile("holds")
 
-    with trio.fail_after(10):
-        assert (await call(agent, page, "print", seconds=3)).text == "printed"
-        assert (await call(agent, page, "work", seconds=3)).text == "working"
-        assert (await call(agent, page, "ping", seconds=3)).text == "pong"
+    answer = await call(agent, page, name, seconds=5)
+    assert answer.text == text
+    assert ("Saved" in "".join(answer.notes)) == (name == "alert")
+    assert (await call(agent, page, "debugger", seconds=5)).text == "went on"
+
+
+@pytest.mark.threat("P12")
+@pytest.mark.parametrize(
+    ("name", "message", "outcome"),
+    [("confirm", "Really?", "false"), ("prompt", "How many?", "null"), ("asks before it is left", "", None)],
+)
+async def test_what_a_page_asks_is_told_as_its_words_and_the_call_has_one_outcome(
+    agent: Agent, bridge: Bridge, hostile: OpenHostile, name: str, message: str, outcome: str | None
+):
+    page = await hostile("holds")
+    await run_script(await page_of(bridge, page), "1")  # as a click, without which browsers do not ask
+
+    with trio.fail_after(5):
+        asked = await call(agent, page, name)
+        answer = await answer_dialog(agent, page, outcome is None, None)
+
+    assert facts(asked) == ("dialog_open", "unknown", True)
+    assert asked.structured is not None
+    assert asked.structured["dialog"]["message"] == message
+    assert answer.text == outcome if outcome else code(answer) == "navigated_during_call"
+    assert (await call(agent, page, "debugger")).text == "went on"
+
+
+@pytest.mark.threat("P12")
+async def test_a_page_that_ends_itself_ends_its_call(agent: Agent, bridge: Bridge, hostile: OpenHostile, site: Site):
+    opener = await page_of(bridge, await hostile("holds"))
+    before = {page["page"] for page in read(await agent.list_pages())["pages"]}
+    await run_script(opener, "open('/hostile/holds.html').closed")
+    [popup] = [page["page"] for page in read(await agent.list_pages())["pages"] if page["page"] not in before]
+    await list_tools(agent, popup)
+
+    with trio.fail_after(5):
+        answer = await call(agent, popup, "close")
+
+    assert facts(answer) == ("page_gone", "unknown", True)
+
+
+@pytest.mark.threat("P12")
+async def test_a_tool_that_goes_elsewhere_when_it_is_told_to_stop_has_left(agent: Agent, hostile: OpenHostile):
+    page = await hostile("leaves_when_stopped")
+    await list_tools(agent, page)
+
+    with trio.fail_after(SECONDS + 1):
+        answer = await call(agent, page, "leaves", seconds=SECONDS)
+
+    assert facts(answer)[1:] == ("unknown", True)
+    assert code(answer) in ("navigated_during_call", "timed_out")
+    assert code(await call(agent, page, "leaves")) in ("tool_stale", "tool_not_found")
+    assert (await call(agent, page, "add", {"a": 2, "b": 2})).text == "4"
 
 
 async def test_frames_are_drawn_also_in_a_page_behind_another_one(site: Site):
@@ -276,21 +231,6 @@ async def test_frames_are_drawn_also_in_a_page_behind_another_one(site: Site):
         pages = [await open_page(agent, url) for _ in range(3)]
 
         assert [(await call(agent, page, "draw", seconds=5)).text for page in pages] == ["drawn"] * 3
-
-
-async def test_a_tool_that_goes_elsewhere_when_it_is_told_to_stop_has_left(agent: Agent, site: Site):
-    there = site.page("/there", offering(PING))
-    leaves = f"(input, {{signal}}) => new Promise(() => {{ signal.onabort = () => {{ location.href = '{there}' }} }})"
-    page = await open_page(agent, site.page("/leaving", offering(tool("leaves", leaves))))
-    await list_tools(agent, page)
-
-    with trio.fail_after(SECONDS + 1):
-        answer = await call(agent, page, "leaves", seconds=SECONDS)
-
-    assert facts(answer)[1:] == ("unknown", True)
-    assert code(answer) in ("navigated_during_call", "timed_out")
-    assert code(await call(agent, page, "leaves")) in ("tool_stale", "tool_not_found")
-    assert (await call(agent, page, "ping")).text == "pong"
 
 
 async def test_a_call_goes_on_beside_a_download(agent: Agent, site: Site):
@@ -337,6 +277,7 @@ async def test_a_page_that_is_freed_while_it_loads_anew_is_asked_and_called_as_e
     assert names(await list_tools(agent, page)) == ["asks", "ping"]
 
 
+@pytest.mark.threat("L6")
 async def test_a_script_that_another_client_ends_is_told_to_have_run(agent: Agent, bridge: Bridge, site: Site):
     spins = tool("spins", f"() => {{ fetch('/spins-now'); {SPIN} }}")
     page = await open_page(agent, site.page("/ended", offering(spins, PING)))
@@ -365,39 +306,26 @@ def peak_kilobytes() -> int:
     return int(line.split()[1])
 
 
-FLOODS = {
-    "console lines": "console.log('line', i, {i})",
-    "calls of a global": "(globalThis.binding ??= () => {})(JSON.stringify({id: i, result: {}}))",
-    "frames": "i % 50 || document.body.appendChild(document.createElement('iframe')).remove()",
-    "changes of the address": "i % 200 || history.replaceState(i, '', '#' + i)",
-}
-
-
-@pytest.mark.parametrize("flood", FLOODS)
-async def test_a_flood_of_events_costs_little_memory_and_calls_go_on(agent: Agent, site: Site, flood: str):
-    script = f"""let count = 0; const timer = setInterval(() => {{
-      for (let n = 0; n < 1000; n++) {{ const i = count++; {FLOODS[flood]} }}
-      if (count >= 2e5) clearInterval(timer);
-    }}, 10)"""
-    page = await open_page(agent, site.page("/flooding", offering(PING)))
-    flooding = await open_page(
-        agent,
-        site.elsewhere().page(
-            "/floods", f"<body><script>{script}</script>" + offering(PING, tool("count", "() => count"))
-        ),
-    )
+@pytest.mark.threat("P13")
+@pytest.mark.parametrize("flood", ["console lines", "calls of a global", "frames", "changes of the address", "titles"])
+async def test_a_flood_of_events_costs_little_memory_and_calls_go_on(
+    agent: Agent, site: Site, hostile: OpenHostile, flood: str
+):
+    page = await open_page(agent, site.elsewhere().origin + "/healthy.html")
+    flooding = await hostile("floods", flood)
     before = peak_kilobytes()
 
     calls = 0
     with trio.fail_after(50):
-        while int((await call(agent, flooding, "count")).text) < 2e5:
-            assert (await call(agent, page, "ping", seconds=10)).text == "pong"
+        while int((await call(agent, flooding, "left")).text) > 0:
+            assert (await call(agent, page, "add", {"a": 1, "b": calls}, seconds=10)).text == str(1 + calls)
             calls += 1
 
     assert calls > 5
     assert peak_kilobytes() - before < 100_000
 
 
+@pytest.mark.threat("P13")
 async def test_many_popups_are_pages_like_others_and_hold_up_nobody(chromium: str, agent: Agent, site: Site):
     url = site.page("/popped", offering(PING))
     page = await open_page(agent, site.page("/pops", offering(PING)))
@@ -414,10 +342,9 @@ async def test_many_popups_are_pages_like_others_and_hold_up_nobody(chromium: st
                 await other.run("Target.closeTarget", targetId=target)
 
 
-async def test_half_characters_of_a_page_become_visible_marks_wherever_they_stand(agent: Agent, site: Site):
-    half = "'\\ud83d'"
-    odd = f"{{name: {half}, description: {half}, inputSchema: {{description: {half}}}, execute() {{ throw {half} }}}}"
-    page = await open_page(agent, site.page("/half", offering(odd) + f"<script>document.title = {half}</script>"))
+@pytest.mark.threat("P3")
+async def test_half_characters_of_a_page_become_visible_marks_wherever_they_stand(agent: Agent, hostile: OpenHostile):
+    page = await hostile("half_characters")
 
     answers = [await agent.list_pages(), await agent.list_page_tools(page, None, None), await call(agent, page, "#0.0")]
 

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from bridge.calls.agent import Agent
 from tests.browser.asking import call, facts, list_tools, open_page, read
 from tests.sites import Site, offering, tool
@@ -36,6 +38,7 @@ USABLE = {
 }
 
 
+@pytest.mark.threat("P17")
 async def test_hostile_schemas_cost_their_own_tools_alone(agent: Agent, site: Site):
     schemas = {name: schema for name, (schema, *_) in {**UNUSABLE, **USABLE}.items()}
     offered = [tool(name, "input => input", schema) for name, schema in schemas.items()]
@@ -55,6 +58,7 @@ async def test_hostile_schemas_cost_their_own_tools_alone(agent: Agent, site: Si
         assert (await call(agent, healthy, "ping")).text == "pong"
 
 
+@pytest.mark.threat("P18")
 async def test_what_a_schema_names_is_never_fetched(agent: Agent, site: Site, tmp_path: Path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)  # who reads it waits for ever

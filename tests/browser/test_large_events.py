@@ -1,5 +1,6 @@
 """Events that nobody asked for: one that is huge, and very many at once."""
 
+import pytest
 import trio
 
 from bridge.calls.agent import Agent
@@ -8,6 +9,7 @@ from tests.browser.asking import call, list_tools, open_page, page_of
 from tests.sites import Site, offering, tool
 
 
+@pytest.mark.threat("P13")
 async def test_an_event_of_many_megabytes_ends_no_link(bridge: Bridge, agent: Agent, site: Site):
     say = tool("say", "() => { console.log('x'.repeat(5e6)); return 'said' }")
     page = await open_page(agent, site.page("/says-much", offering(say)))

@@ -8,6 +8,7 @@ import trio
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.folders import Folders
 from bridge.page.session import Page
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from tests.browser.asking import (
@@ -49,6 +50,7 @@ async def wait_offers(bridge: Bridge, page: Page, *expected: str) -> None:
     await page.wait_changed(lambda: offered() == list(expected))
 
 
+@pytest.mark.threat("P14")
 @pytest.mark.parametrize(
     ("where", "old_code"),
     [
@@ -125,6 +127,7 @@ async def test_a_way_over_other_origins_and_back_shows_the_right_tools_after_eac
     assert (await call(agent, page, "second")).text == "2"
 
 
+@pytest.mark.threat("P14", "F6")
 async def test_a_document_out_of_the_back_forward_cache_is_asked_again(agent: Agent, bridge: Bridge, site: Site):
     count = offering(tool("count", "() => { window.times = (window.times ?? 0) + 1; return window.times }"))
     handle = await open_page(agent, site.page("/counting", count))
@@ -162,6 +165,7 @@ async def test_a_chain_of_redirects_ends_with_the_tools_of_its_end(agent: Agent,
     assert code(await call(agent, handle, "old")) == "tool_not_found"
 
 
+@pytest.mark.threat("P14")
 async def test_a_redirect_to_another_origin_takes_no_call_of_the_one_before(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site
 ):
@@ -178,6 +182,7 @@ async def test_a_redirect_to_another_origin_takes_no_call_of_the_one_before(
     assert other_site.asked["/redirected"] == 0
 
 
+@pytest.mark.threat("P14")
 async def test_a_document_that_is_written_anew_offers_what_is_in_it_then(agent: Agent, bridge: Bridge, site: Site):
     rewrite = tool("rewrite", "({html}) => { document.open(); document.write(html); document.close(); return 'done' }")
     clear = tool("clear", "() => { document.open(); return 'cleared' }")
@@ -208,6 +213,7 @@ async def open_popup(bridge: Bridge, opener: str, script: str, url: str) -> Page
     return popup
 
 
+@pytest.mark.threat("F4")
 async def test_a_popup_is_a_page_of_its_own_and_changes_nothing_for_its_opener(
     agent: Agent, bridge: Bridge, site: Site
 ):
@@ -229,6 +235,7 @@ def answering(name: str) -> str:
     return f"event => event.respondWith({{name: 'Late', description: '', tools: [{tool(name, '() => 1')}]}})"
 
 
+@pytest.mark.threat("F4")
 async def test_a_popup_that_its_opener_writes_has_the_openers_origin(agent: Agent, bridge: Bridge, site: Site):
     opener = await open_page(agent, site.page("/opener", OLD))
     await list_tools(agent, opener)
@@ -247,11 +254,14 @@ async def other_client(chromium: str):
         yield client
 
 
+@pytest.mark.threat("F6")
 async def test_a_page_that_is_rendered_in_advance_is_no_page_until_it_is_shown(
     chromium: str, other_client: OtherClient, site: Site
 ):
     """Chromium renders nothing in advance where a client like us is attached already, so the bridge comes later."""
-    advance = "if (document.prerendering) fetch('/rendered')</script><script>"
+    advance = """if (document.prerendering) fetch('/rendered')
+      addEventListener('devtoolstooldiscovery', () => { if (document.prerendering) fetch('/asked-too-early') })
+      </script><script>"""
     url = site.page("/advance", offering(tool("new", "() => 'new'"), before=advance))
     rules = '<script type="speculationrules">{"prerender": [{"urls": ["/advance"], "eagerness": "immediate"}]}</script>'
     tab = await other_client.open_tab(site.page("/here", OLD + rules))
@@ -269,6 +279,7 @@ async def test_a_page_that_is_rendered_in_advance_is_no_page_until_it_is_shown(
             await wait_shown(page, url)
 
             assert await run_script(page, "performance.getEntriesByType('navigation')[0].activationStart > 0")
+            assert site.asked["/asked-too-early"] == 0
             await wait_offers(bridge, page, "new")
             assert tools_in(await describe(agent, handle)) == ["new"]
             assert facts(await call(agent, handle, "old")) == ("tool_stale", "rejected", False)
@@ -280,6 +291,7 @@ async def test_a_page_that_is_rendered_in_advance_is_no_page_until_it_is_shown(
     assert tab
 
 
+@pytest.mark.threat("F6")
 async def test_a_frozen_page_answers_as_before(agent: Agent, bridge: Bridge, site: Site):
     handle = await open_page(agent, site.page("/frozen", OLD))
     toolset = (await list_tools(agent, handle))["toolset"]
@@ -305,6 +317,7 @@ DISCARD = """(async () => {
 """What the button of chrome://discards does."""
 
 
+@pytest.mark.threat("F6")
 async def test_a_page_that_the_browser_discards_is_another_one_that_sleeps_until_it_is_loaded_again(
     site: Site, tmp_path: Path
 ):
@@ -342,6 +355,7 @@ def refused_address() -> str:
         return f"http://127.0.0.1:{unused.getsockname()[1]}/"
 
 
+@pytest.mark.threat("F3")
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
@@ -395,8 +409,11 @@ async def test_a_download_leaves_the_page_with_its_document_and_its_tools(
     assert (await call(agent, handle, "old", toolset=toolset)).text == "old"
 
 
+@pytest.mark.threat("F3")
 @pytest.mark.parametrize(
-    "page_settings", [PageSettings(), PageSettings(allow_file=True)], ids=["not allowed", "allowed"]
+    "page_settings",
+    [PageSettings(), PageSettings(allow_file=True, folders=Folders(("/",)))],
+    ids=["not allowed", "allowed"],
 )
 async def test_files_have_tools_only_where_they_are_allowed(
     agent: Agent, bridge: Bridge, site: Site, page_settings: PageSettings, tmp_path: Path
@@ -426,6 +443,7 @@ async def test_files_have_tools_only_where_they_are_allowed(
     assert facts(await call(agent, handle, "whoami")) == ("origin_changed", "rejected", False)
 
 
+@pytest.mark.threat("F3")
 @pytest.mark.parametrize(
     ("url", "kind"),
     [

@@ -288,6 +288,7 @@ def taking(site: Site, path: str, word: str) -> str:
     )
 
 
+@pytest.mark.threat("P14")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("way", ["another origin", "another process", "redirects", "back out of the cache"])
 async def test_a_page_that_leaves_before_a_call_reaches_it_takes_nothing_along(
@@ -330,6 +331,7 @@ async def test_a_page_that_leaves_before_a_call_reaches_it_takes_nothing_along(
     assert (site.asked["/taken"] - taken, there.asked["/stolen"] - stolen) == (0, 0)
 
 
+@pytest.mark.threat("P14")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("with_toolset", [False, True], ids=["by name", "with a toolset"])
 async def test_a_reload_before_a_call_reaches_the_page_runs_it_once_or_not_at_all(

@@ -1,5 +1,6 @@
 """What a bridge leaves in a browser that it only attached to, and what another one beside it sees of it: nothing."""
 
+import json
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -107,6 +108,7 @@ async def ended_bridge(chromium: str, url: str) -> AsyncGenerator[None]:
         yield
 
 
+@pytest.mark.threat("P21")
 @pytest.mark.parametrize("use", [ended_bridge, killed_bridge])
 async def test_a_bridge_that_is_gone_has_left_nothing_in_a_page_from_its_next_document_on(
     chromium: str, other: OtherClient, site: Site, use: Callable[[str, str], AbstractAsyncContextManager[None]]
@@ -136,6 +138,65 @@ async def wait_seen(other: OtherClient, target_id: str, expression: str) -> None
     await other.run_script(target_id, f"new Promise(done => {{ {look}; look() }})")
 
 
+WALK = """<script>
+  const text = Function.prototype.toString;
+  const walk = () => {
+    const found = {}, known = new Set([globalThis]), todo = [['window', globalThis]];
+    for (const [path, at] of todo) {
+      const go = (name, value) => {
+        if (Object(value) === value && !known.has(value)) {
+          known.add(value);
+          todo.push([`${path}.${name}`, value]);
+        }
+        return typeof value;
+      };
+      const told = {__proto__: null, '()': typeof at === 'function' ? text.call(at) : ''};
+      go('[[Prototype]]', Object.getPrototypeOf(at));
+      for (const key of Reflect.ownKeys(at)) {
+        const name = String(key), {value, get, set, ...how} = Object.getOwnPropertyDescriptor(at, key);
+        told[`.${name}`] = [go(name, value), go(`get ${name}`, get), go(`set ${name}`, set), how];
+      }
+      found[path] = JSON.stringify(told);
+    }
+    return found;
+  };
+</script>"""
+"""`walk()`: everything that a script can reach from its global object, what it is, and how its functions read."""
+
+
+@pytest.mark.threat("P21")
+async def test_a_page_finds_nothing_of_a_bridge_but_dtmcp_wherever_it_looks(
+    chromium: str, other: OtherClient, site: Site
+):
+    url = site.page("/walks", WALK + offering(PING, before="window.walk = walk;"))
+    with trio.fail_after(30):
+        target_id = await other.open_loaded(url)
+        before = await walk_in(other, target_id)
+        async with open_bridge(AttachOptions(where=chromium)) as bridge:
+            agent = Agent(bridge)
+            handle = await handle_at(agent, target_id)
+            await list_tools(agent, handle)
+            # From here on it was there before the first script of the page.
+            await other.reload(target_id, url)
+            await wait_offered(bridge, handle, "ping")
+            assert (await call(agent, handle, "ping")).text == "pong"
+            during = await walk_in(other, target_id)
+        after = await walk_in(other, target_id)
+        await other.run("Target.closeTarget", targetId=target_id)
+
+    assert len(before) > 1000
+    assert during["window"].pop(".__dtmcp")[0] == "object"
+    found = {path: what for path, what in during.items() if not path.startswith("window.__dtmcp")}
+    assert [path for path in found.keys() | before.keys() if found.get(path) != before.get(path)] == []
+    assert after == before
+
+
+async def walk_in(other: OtherClient, target_id: str) -> dict[str, dict[str, Any]]:
+    found = await other.run_script(target_id, "walk()")
+    assert isinstance(found, dict)
+    return {path: json.loads(told) for path, told in found.items()}
+
+
 @asynccontextmanager
 async def open_two(chromium: str, **settings: Any) -> AsyncGenerator[tuple[Agent, Agent]]:
     """Two bridges on one browser; the settings are those of the second."""
@@ -153,6 +214,7 @@ REGISTERED = """<script>document.modelContext?.registerTool({name: 'native', des
   inputSchema: {type: 'object'}, annotations: {debugging: true}, execute: () => 'native'})</script>"""
 
 
+@pytest.mark.threat("L6")
 @pytest.mark.parametrize("fixture", ["chromium", "webmcp_chromium"])
 async def test_two_bridges_on_one_browser_do_not_see_each_other(
     fixture: str, request: pytest.FixtureRequest, site: Site
@@ -211,6 +273,7 @@ async def test_a_bridge_that_ends_takes_nothing_from_the_one_beside_it(chromium:
         await other.run("Target.closeTarget", targetId=target_id)
 
 
+@pytest.mark.threat("L6")
 async def test_a_dialog_of_one_bridges_call_is_not_answered_by_the_other(chromium: str, other: OtherClient, site: Site):
     confirm = tool("confirm", "() => String(confirm('Sure?'))")
     with trio.fail_after(30):

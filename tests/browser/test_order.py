@@ -81,6 +81,7 @@ async def test_calls_of_different_pages_run_side_by_side(agent: Agent, bridge: B
     assert len(answers.got) == 3
 
 
+@pytest.mark.threat("C2")
 async def test_a_page_takes_so_many_calls_and_then_says_that_it_is_busy(agent: Agent, bridge: Bridge, site: Site):
     page = await open_page(agent, site.page("/full", offering(HELD)))
     other = await open_page(agent, site.page("/free", offering(tool("ping", "() => 'pong'"))))
@@ -101,6 +102,7 @@ async def test_a_page_takes_so_many_calls_and_then_says_that_it_is_busy(agent: A
     assert {answer.text for answer in answers.got.values()} == {"1"}
 
 
+@pytest.mark.threat("C2")
 async def test_all_pages_together_take_so_many_calls(
     agent: Agent, bridge: Bridge, site: Site, monkeypatch: pytest.MonkeyPatch
 ):

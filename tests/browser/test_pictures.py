@@ -154,6 +154,7 @@ async def test_a_gif_stays_the_animation_that_it_is(show: Show):
     assert (await show(f"new Blob([bytes('{GIF}')])")).media == (Media("image", "image/gif", GIF),)
 
 
+@pytest.mark.threat("P10")
 @pytest.mark.parametrize("declared", ["image/png", "text/html", "image/svg+xml", "application/pdf", "nonsense"])
 async def test_the_declared_type_says_nothing(show: Show, declared: str):
     jpeg = await show(f"encoded(canvas(9, 9), 'image/jpeg').then(blob => new Blob([blob], {{type: '{declared}'}}))")
@@ -398,6 +399,7 @@ async def test_other_data_goes_to_a_file_of_ours(show: Show):
     assert (kept(unknown).suffix, kept(unknown).parent) == (".bin", kept(pdf).parent)
 
 
+@pytest.mark.threat("P13")
 async def test_too_much_data_does_not_leave_the_page(show: Show):
     most = await show(f"new Blob([new Uint8Array({limits.FILE_BYTES})])")
     more = await show(f"new Blob([new Uint8Array({limits.FILE_BYTES + 1})])")
@@ -448,6 +450,7 @@ HOSTILE = """<script>
 </script>"""
 
 
+@pytest.mark.threat("P7")
 async def test_a_page_that_replaces_what_draws_and_reads_does_not_bend_its_pictures(
     bridge: Bridge, agent: Agent, site: Site
 ):
@@ -484,6 +487,7 @@ BLOCKS = f"""({{content: [
 ]}})"""
 
 
+@pytest.mark.threat("P10")
 async def test_a_value_that_looks_like_mcp_is_data_of_loopback_origins_too(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/blocks", offering(tool("give", f"() => {BLOCKS}"))))
 
@@ -493,6 +497,7 @@ async def test_a_value_that_looks_like_mcp_is_data_of_loopback_origins_too(agent
     assert answer.media == ()
 
 
+@pytest.mark.threat("P10")
 async def test_an_origin_that_the_user_named_may_answer_in_the_form_of_mcp(bridge: Bridge, site: Site):
     agent = Agent(bridge, AgentSettings(trusted_origins=frozenset({site.origin})))
     link = "() => ({content: [{type: 'resource_link', uri: 'file:///etc/passwd', name: 'x'}]})"

@@ -21,6 +21,7 @@ from bridge.browser.executable import find_browser
 from bridge.browser.process import BrowserProcess, open_process
 from bridge.browser.profile import open_profile
 from bridge.errors import BrowserFailedToStart
+from bridge.files import is_private
 from bridge.limits import STDERR_TAIL_CHARS
 from bridge.settings import LaunchOptions
 from bridge.wire.transports import TransportEnded
@@ -137,6 +138,29 @@ def socket_inodes(pids: Iterable[int]) -> set[str]:
     return {link[8:-1] for link in links if link.startswith("socket:[")}
 
 
+def doors(pids: Iterable[int]) -> list[str]:
+    """Where somebody else could reach one of these processes: each socket that takes connections or datagrams.
+
+    Each process is asked for its own network. A socket in a folder that only its owner can enter is no door.
+    """
+    found = []
+    for pid in pids:
+        sockets = socket_inodes([pid])
+        with suppress(OSError):
+            for name in ("tcp", "tcp6", "udp", "udp6"):
+                for row in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
+                    fields = row.split()
+                    takes = fields[3] == "0A" or (name.startswith("udp") and not fields[1].endswith(":0000"))
+                    if takes and fields[9] in sockets:
+                        found.append(f"{pid} {name} {fields[1]}")
+            for row in Path(f"/proc/{pid}/net/unix").read_text().splitlines()[1:]:
+                fields = row.split(maxsplit=7)
+                listens = int(fields[3], 16) & 0x10000
+                if listens and fields[6] in sockets and not (len(fields) > 7 and is_private(Path(fields[7]).parent)):
+                    found.append(f"{pid} unix {fields[7:]}")
+    return found
+
+
 @pytest.fixture
 def mark(monkeypatch, tmp_path):
     monkeypatch.setenv("PAGEBRIDGE_TEST_MARK", str(tmp_path))
@@ -203,6 +227,7 @@ async def test_error_in_the_block_comes_out_as_it_is(tmp_path):
             raise LookupError("mine")
 
 
+@pytest.mark.threat("L5")
 @linux_only
 @pytest.mark.parametrize("debug_port", ["", "0"])
 async def test_browser_ends_when_we_are_killed(debug_port, mark, tmp_path):
@@ -219,6 +244,7 @@ async def test_browser_ends_when_we_are_killed(debug_port, mark, tmp_path):
                 await parent.wait()
 
 
+@pytest.mark.threat("L5")
 @linux_only
 async def test_browser_that_ignores_the_end_is_killed_with_its_children(mark, tmp_path):
     stubborn = stub(
@@ -234,19 +260,23 @@ async def test_browser_that_ignores_the_end_is_killed_with_its_children(mark, tm
             pass
 
 
+@pytest.mark.threat("L1")
 @linux_only
 async def test_pipe_opens_no_port(mark):
     with trio.fail_after(20):
         async with open_process(LaunchOptions()) as browser:
             await ask(browser, "Browser.getVersion")
-            assert not listening_inodes() & socket_inodes(family(browser.pid) | marked(mark))
+            await ask(browser, "Target.createTarget", url="about:blank")
+            assert doors(family(browser.pid) | marked(mark)) == []
 
 
 @linux_only
 async def test_debug_port_opens_one_port(mark):
     with trio.fail_after(20):
         async with open_process(LaunchOptions(debug_port=0)) as browser:
-            assert len(listening_inodes() & socket_inodes(family(browser.pid) | marked(mark))) == 1
+            everybody = family(browser.pid) | marked(mark)
+            assert len(listening_inodes() & socket_inodes(everybody)) == 1
+            assert {door.split()[1] for door in doors(everybody)} == {"tcp"}
 
 
 @pytest.mark.parametrize("debug_port", [None, 0])
@@ -262,6 +292,7 @@ async def test_large_message_comes_through(debug_port):
     assert len(reply["result"]["value"]) == size
 
 
+@pytest.mark.threat("L4")
 async def test_kept_profile_is_made_private_and_stays(tmp_path):
     profile = tmp_path / "a" / "profile"
     with trio.fail_after(20):
@@ -271,6 +302,7 @@ async def test_kept_profile_is_made_private_and_stays(tmp_path):
     assert any(profile.iterdir())
 
 
+@pytest.mark.threat("L3")
 @linux_only
 async def test_profile_of_a_killed_bridge_is_removed_and_no_other(temporary, tmp_path):
     long_ago = time.time() - 3600

@@ -47,6 +47,7 @@ async def send_elsewhere(agent: Agent, bridge: Bridge, handle: str, url: str) ->
     await wait_shown(await page_of(bridge, handle), url)
 
 
+@pytest.mark.threat("P14")
 async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site
 ):
@@ -66,6 +67,7 @@ async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
     assert (await call(agent, page, "whoami")).text == other_site.origin
 
 
+@pytest.mark.threat("P14")
 async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(agent: Agent, bridge: Bridge, site: Site):
     """No decision of ours is in the way here: a call is sent as it would be if the page left at the last moment."""
     elsewhere = site.elsewhere()
@@ -125,6 +127,7 @@ async def test_a_call_while_the_page_is_still_loading_waits_for_its_tools(agent:
     assert float(after[0].text) > float(before.text)
 
 
+@pytest.mark.threat("P14")
 async def test_the_toolset_of_the_document_before_is_stale(agent: Agent, bridge: Bridge, site: Site):
     handle = await open_page(agent, site.page("/counting", COUNTING))
     listing = await list_tools(agent, handle)
@@ -139,6 +142,7 @@ async def test_the_toolset_of_the_document_before_is_stale(agent: Agent, bridge:
     assert (await call(agent, handle, "whoami", toolset=fresh)).text == site.origin
 
 
+@pytest.mark.threat("P14")
 async def test_a_tool_whose_schema_changed_over_a_reload_is_rejected_once(agent: Agent, bridge: Bridge, site: Site):
     def version(schema: str) -> str:
         return site.page("/versioned", offering(tool("act", "() => 'done'", schema)))
@@ -216,6 +220,7 @@ async def test_history_back_finds_the_tools_of_the_restored_document(agent: Agen
     assert code(await agent.navigate_page(handle, None, "forward")) == "navigation_failed"
 
 
+@pytest.mark.threat("P16")
 @pytest.mark.parametrize(
     "swap",
     [
@@ -242,6 +247,7 @@ async def test_a_page_that_swaps_the_function_of_a_listed_tool_has_the_listed_on
     assert (await call(agent, handle, "add")).text == "good"
 
 
+@pytest.mark.threat("C4")
 @pytest.mark.parametrize(
     "forged",
     [
@@ -279,6 +285,7 @@ async def test_forged_words_of_a_call_run_nothing(agent: Agent, site: Site, forg
     assert site.asked["/forged-ran"] == 0
 
 
+@pytest.mark.threat("C4")
 async def test_a_handle_of_a_page_that_was_closed_never_means_another(agent: Agent, site: Site):
     url = site.page("/closed", offering(tool("add", "() => 1")))
     first = await open_page(agent, url)

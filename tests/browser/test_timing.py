@@ -1,5 +1,7 @@
 """Answers that come late, listeners that come late, and listeners that do not behave."""
 
+import pytest
+
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
@@ -72,6 +74,7 @@ async def test_an_answer_that_takes_longer_than_the_listing_waits_is_promised_an
     assert (await call(agent, page, "late")).text == "late"
 
 
+@pytest.mark.threat("P6")
 async def test_a_promise_that_is_rejected_is_told_and_harms_nothing_else(agent: Agent, site: Site):
     bad = answering("event => event.respondWith(Promise.reject(new Error('no')))")
     page = await open_page(agent, site.page("/rejected", bad + offering(tool("good", "() => 1"))))
@@ -82,6 +85,7 @@ async def test_a_promise_that_is_rejected_is_told_and_harms_nothing_else(agent: 
     assert listing["problems"] == ["A listener for the event failed: a promised answer was rejected with an object"]
 
 
+@pytest.mark.threat("P6")
 async def test_a_listener_that_never_ends_is_ended_and_the_page_lives(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/hangs", answering("() => { for (;;); }")))
 
@@ -93,6 +97,7 @@ async def test_a_listener_that_never_ends_is_ended_and_the_page_lives(agent: Age
     assert (await call(agent, other, "fine")).text == "fine"
 
 
+@pytest.mark.threat("P6")
 async def test_a_listener_that_answers_a_million_times_is_cut(agent: Agent, site: Site):
     flood = answering("event => { for (let i = 0; i < 1e6; i++) event.respondWith({name: 'G' + i, tools: []}) }")
     page = await open_page(agent, site.page("/flood", flood))
@@ -106,6 +111,7 @@ async def test_a_listener_that_answers_a_million_times_is_cut(agent: Agent, site
     ]
 
 
+@pytest.mark.threat("P6")
 async def test_listeners_that_are_added_all_the_time_do_not_drown_the_bridge(agent: Agent, site: Site):
     add = "addEventListener('devtoolstooldiscovery', () => {})"
     flood = f"<script>setInterval(() => {{ for (let i = 0; i < 100; i++) {add} }})</script>"
@@ -115,6 +121,7 @@ async def test_listeners_that_are_added_all_the_time_do_not_drown_the_bridge(age
     assert "good" in names(await list_tools(agent, page))
 
 
+@pytest.mark.threat("P6")
 async def test_odd_answers_are_told_and_harm_only_themselves(agent: Agent, site: Site):
     odd = answering("e => [undefined, null, 5, [], () => 1, 'x', {then: 5}].forEach(answer => e.respondWith(answer))")
     page = await open_page(agent, site.page("/odd", odd + offering(tool("good", "() => 1"))))
@@ -125,6 +132,7 @@ async def test_odd_answers_are_told_and_harm_only_themselves(agent: Agent, site:
     assert len(listing["problems"]) >= 7
 
 
+@pytest.mark.threat("P21")
 async def test_watching_for_listeners_leaves_nothing_to_see(agent: Agent, site: Site):
     native = """() => {
       const add = EventTarget.prototype.addEventListener, text = Function.prototype.toString;
@@ -156,6 +164,7 @@ async def test_watching_for_listeners_leaves_nothing_to_see(agent: Agent, site: 
     }
 
 
+@pytest.mark.threat("P4")
 async def test_a_page_with_ten_thousand_tools_is_bounded_and_the_next_page_works(agent: Agent, site: Site):
     many = """<script>addEventListener('devtoolstooldiscovery', event => event.respondWith({name: 'Many',
       tools: Array.from({length: 10000}, (_, i) => ({name: 'tool' + i, description: 'x'.repeat(1000),
@@ -169,6 +178,7 @@ async def test_a_page_with_ten_thousand_tools_is_bounded_and_the_next_page_works
     assert (await call(agent, page, "tool7")).text == "7"
 
 
+@pytest.mark.threat("P4")
 async def test_a_schema_of_fifty_megabytes_costs_only_its_tool(agent: Agent, site: Site):
     huge = tool("huge", "() => 1", "{type: 'object', description: 'x'.repeat(50e6)}")
     page = await open_page(agent, site.page("/huge", offering(huge, tool("good", "() => 'good'"))))

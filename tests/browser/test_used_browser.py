@@ -292,6 +292,7 @@ async def test_a_page_that_is_killed_while_it_does_not_answer_is_a_page_again_on
                     assert at(await list_pages(Agent(bridge)), page.url)["state"] == "ready"
 
 
+@pytest.mark.threat("L6")
 async def test_a_call_that_somebody_elses_debugger_pauses_ends_in_time(
     chromium: str, agent: Agent, bridge: Bridge, site: Site
 ):
@@ -323,6 +324,7 @@ def is_pause(event: object) -> bool:
     return isinstance(event, RawEvent) and event.method == "Debugger.paused"
 
 
+@pytest.mark.threat("L6")
 async def test_a_tab_that_somebody_else_holds_at_its_start_holds_nobody_up(site: Site):
     url = site.page("/held", offering(PING))
     with run_chromium() as browser, trio.fail_after(30):

@@ -37,6 +37,7 @@ async def give(bridge: Bridge, agent: Agent, site: Site) -> Give:
     return await open_giver(bridge, agent, site, MAKERS)
 
 
+@pytest.mark.threat("P13")
 @pytest.mark.parametrize(
     ("source", "head", "tail"),
     [
@@ -79,6 +80,7 @@ async def test_a_flood_is_cut_in_the_page_and_says_how_much_is_missing(give: Giv
     assert (await give("1 + 1")).text == "2"
 
 
+@pytest.mark.threat("P13")
 @pytest.mark.skipif(not CLEAR_PEAK.exists(), reason="only Linux tells the peak of a process")
 @pytest.mark.parametrize("source", ["'x'.repeat(2e8)", "['é'.repeat(2e8)]", r"['\0'.repeat(2e8)]", "big()"])
 async def test_a_flood_costs_the_bridge_little_memory(give: Give, source: str):

@@ -157,6 +157,7 @@ async def plain_values(agent: Agent, site: Site) -> str:
     return without_uids(without_stacks((await call(agent, page, "values")).text))
 
 
+@pytest.mark.threat("P7")
 @pytest.mark.parametrize(
     "patch", [HOSTILE, FROZEN, FREEZING, PATCHING], ids=["hostile", "hostile and frozen", "freezing", "patching"]
 )
@@ -177,6 +178,7 @@ PACKAGES = {
 """Where each is, and what tells that it has done its work."""
 
 
+@pytest.mark.threat("P7")
 @pytest.mark.parametrize("package", PACKAGES)
 async def test_all_is_right_beside_packages_that_patch_everything(agent: Agent, site: Site, package: str):
     expected = await plain_values(agent, site)

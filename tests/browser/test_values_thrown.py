@@ -63,6 +63,7 @@ async def test_whatever_is_thrown_or_rejected_is_told(give: Give, thrown: str, t
         assert without_uids(str(failure.value)).endswith(told)
 
 
+@pytest.mark.threat("P4")
 async def test_a_long_message_is_cut_and_says_so(give: Give):
     with pytest.raises(PageThrew) as failure:
         await give("(() => { throw Object.assign(new Error('x'.repeat(1e6)), {list: new Array(1e6).fill(1)}) })()")

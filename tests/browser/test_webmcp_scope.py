@@ -30,6 +30,7 @@ def chromium(webmcp_chromium: str) -> str:
     return webmcp_chromium
 
 
+@pytest.mark.threat("P7")
 async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent: Agent, site: Site):
     hostile = registering(
         tool("sum", "async ({a}) => ({total: a[0] + a[1], list: [1, 'two', {three: 3}]})"),
@@ -61,6 +62,7 @@ async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent
     assert (await call(agent, page, "sum", {"a": [1, 2]})).text == '{"total":3,"list":[1,"two",{"three":3}]}'
 
 
+@pytest.mark.threat("P21")
 async def test_the_bridge_leaves_no_trace_on_registering(agent: Agent, site: Site):
     looking = """<script>
       const describe = owner => Reflect.ownKeys(owner).map(key => {
@@ -100,6 +102,7 @@ async def test_registering_fails_as_ever(agent: Agent, site: Site):
     assert names_of_errors == ["TypeError"] * 3 + ["InvalidStateError", "TypeError", "Error", "InvalidStateError"]
 
 
+@pytest.mark.threat("P16")
 async def test_a_tool_that_was_replaced_since_it_was_listed_does_not_run(agent: Agent, bridge: Bridge, site: Site):
     handle = await open_page(agent, site.page("/replaced", registering(tool("act", "() => { ran.push('old') }"))))
     await list_tools(agent, handle)
@@ -125,6 +128,7 @@ async def test_a_tool_that_was_unregistered_since_it_was_listed_is_stale(agent: 
     assert "'act' is gone" in answer.text
 
 
+@pytest.mark.threat("P16")
 async def test_a_tool_whose_claims_changed_does_not_run(agent: Agent, bridge: Bridge, site: Site):
     handle = await open_page(agent, site.page("/claims", registering(claiming("act", "{readOnlyHint: true}"))))
     await list_tools(agent, handle)
@@ -136,6 +140,7 @@ async def test_a_tool_whose_claims_changed_does_not_run(agent: Agent, bridge: Br
     assert "claims" in answer.text
 
 
+@pytest.mark.threat("P16")
 async def test_a_tool_that_is_replaced_while_the_call_is_on_its_way_does_not_run(
     agent: Agent, bridge: Bridge, site: Site
 ):
@@ -211,6 +216,7 @@ async def runs_at(page: Page, origin: str) -> object:
     return await evaluate(page, "ran")
 
 
+@pytest.mark.threat("P15")
 @pytest.mark.parametrize("process", ["same", "other"])
 @pytest.mark.parametrize("number", [1, 2, 3])
 async def test_a_page_that_is_elsewhere_before_any_command_of_a_call(
@@ -235,6 +241,7 @@ async def test_a_page_that_is_elsewhere_before_any_command_of_a_call(
     assert await runs_at(page, elsewhere.origin) == []
 
 
+@pytest.mark.threat("P15")
 @pytest.mark.parametrize("first", ["call", "navigation"])
 async def test_a_page_that_leaves_while_the_call_is_on_its_way(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site, first: str
@@ -256,6 +263,7 @@ async def test_a_page_that_leaves_while_the_call_is_on_its_way(
         assert await runs_at(page, other_site.origin) == []
 
 
+@pytest.mark.threat("P15")
 @pytest.mark.parametrize(
     "where",
     [
@@ -284,6 +292,7 @@ async def test_a_page_that_takes_itself_elsewhere_during_a_call(
     assert await runs_at(page, other_site.origin) == []
 
 
+@pytest.mark.threat("P15")
 async def test_a_call_that_reaches_a_document_of_the_past_finds_nothing(agent: Agent, bridge: Bridge, site: Site):
     """No decision of ours is in the way here: the call is sent as if the page had left at the last moment, and to a
     document that has the same number in its own process."""

@@ -62,6 +62,8 @@ class RawClient:
 
     process: trio.Process
     errors: bytearray = field(default_factory=bytearray)
+    said: bytearray = field(default_factory=bytearray)
+    """All of stdout."""
     _buffer: bytearray = field(default_factory=bytearray)
     _last_id: int = 0
 
@@ -88,6 +90,7 @@ class RawClient:
                 assert not self._buffer, f"stdout ended inside a line: {bytes(self._buffer[:200])!r}"
                 return None
             self._buffer += chunk
+            self.said += chunk
         line, _, rest = bytes(self._buffer).partition(b"\n")
         self._buffer = bytearray(rest)
         message = json.loads(line.decode())

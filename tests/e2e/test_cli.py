@@ -224,6 +224,7 @@ def test_attach_options_that_can_not_be_used_are_bad_usage():
     assert b"hunter2" not in done.stderr
 
 
+@pytest.mark.threat("P3")
 def test_on_a_terminal_json_has_lines_and_a_page_can_not_paint(url: str):
     assert run_on_terminal("call", url, "paint") == '{\n  "text": "\\u001b[31m"\n}\n'
 
@@ -250,6 +251,7 @@ def short_path() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.threat("L5")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_ends_a_call_and_everything_it_started(
     number: signal.Signals, site: Site, url: str, short_path: Path

@@ -36,6 +36,7 @@ def peak_bytes(process: trio.Process) -> int:
     return int(line.split()[1]) * 1024
 
 
+@pytest.mark.threat("C1")
 async def test_a_line_of_a_gigabyte_costs_bounded_memory_and_the_next_one_is_served(never: str):
     chunk = b"x" * 1024 * 1024
     async with open_raw("--browser", never) as client:
@@ -56,6 +57,7 @@ async def test_a_line_of_a_gigabyte_costs_bounded_memory_and_the_next_one_is_ser
     assert grown < 3 * limits.MCP_LINE_BYTES
 
 
+@pytest.mark.threat("C2")
 async def test_a_client_that_takes_no_answers_holds_up_nothing_else_and_gets_each_when_it_does(site: Site):
     url = site.page("/deaf", offering(tool("late", "() => fetch('/ready').then(() => 'done')")))
     count = limits.OPEN_REQUESTS + 200
@@ -78,6 +80,7 @@ async def test_a_client_that_takes_no_answers_holds_up_nothing_else_and_gets_eac
     assert sorted(answer["id"] for answer in answers if answer is not None) == sorted(sent)
 
 
+@pytest.mark.threat("C2")
 @pytest.mark.parametrize("how", ["SIGTERM", "stdin"])
 async def test_a_client_that_takes_no_answers_can_still_end_it(how: str, never: str):
     async with open_raw("--browser", never) as client:
@@ -95,6 +98,7 @@ async def test_a_client_that_takes_no_answers_can_still_end_it(how: str, never: 
     assert b"Traceback" not in client.errors
 
 
+@pytest.mark.threat("C5")
 async def test_what_was_taken_back_gets_no_answer(site: Site):
     """Before its start, while it runs, twice, after the answer, and where there is nothing of that id."""
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
@@ -205,6 +209,7 @@ async def test_what_is_printed_by_a_dependency_or_at_the_exit_is_not_on_stdout(s
         assert said in client.errors
 
 
+@pytest.mark.threat("L5")
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
 def test_a_stdin_or_stdout_that_is_closed_is_refused_in_a_sentence(closed: str):
     done = subprocess.run(
@@ -278,6 +283,7 @@ def on_small_disk(folder: Path) -> list[str]:
     return ["unshare", "--mount", *as_root, "/bin/sh", "-c", f'{mount} "$0" "$@"']
 
 
+@pytest.mark.threat("L5")
 async def test_results_that_no_disk_has_room_for_are_cut_and_everything_goes_on(site: Site, temporary: Path):
     url = site.page("/disk", offering(tool("big", "({size}) => 'x'.repeat(size)")))
     words = ("--open", url, "--profile", str(temporary / "profile"), "--log", str(temporary / "log"))
@@ -301,6 +307,7 @@ async def test_results_that_no_disk_has_room_for_are_cut_and_everything_goes_on(
     assert b"Traceback" not in client.errors
 
 
+@pytest.mark.threat("L5")
 async def test_a_full_disk_for_what_is_temporary_is_passed_over(site: Site, temporary: Path):
     url = site.page("/full", HANGING)
     fill = ["/bin/sh", "-c", f'head -c 2m /dev/zero >{temporary}/fill 2>/dev/null; exec "$0" "$@"']

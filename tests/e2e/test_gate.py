@@ -43,6 +43,7 @@ def facts(result: Any) -> tuple[str, str, bool]:
 REFUSED = ("not_allowed", "rejected", False)
 
 
+@pytest.mark.threat("C3")
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_agent_hears_which_origins_are_kept_out_and_reaches_none_of_their_tools(
     era: Era, site: Site, other_site: Site
@@ -68,6 +69,7 @@ async def test_an_agent_hears_which_origins_are_kept_out_and_reaches_none_of_the
     assert text_of(direct) == site.origin
 
 
+@pytest.mark.threat("C3")
 async def test_mode_ask_lists_what_it_does_not_run(site: Site):
     async with open_agent("--mode", "ask", "--open", site.page("/ask", offering(WHERE))) as agent:
         page = read(await agent.call_tool("list_pages", {}))["pages"][0]["page"]
@@ -79,6 +81,7 @@ async def test_mode_ask_lists_what_it_does_not_run(site: Site):
     assert facts(answer) == REFUSED
 
 
+@pytest.mark.threat("C2")
 async def test_calls_that_come_too_fast_are_busy_at_once_and_none_of_them_has_run(site: Site):
     count = tool("count", "() => window.runs = 1 + (window.runs ?? 0)")
     async with open_raw("--open", site.page("/fast", offering(count))) as client:
@@ -105,6 +108,7 @@ async def test_calls_that_come_too_fast_are_busy_at_once_and_none_of_them_has_ru
     assert last["content"][0]["text"] == str(len(ran) + 1)
 
 
+@pytest.mark.threat("C3")
 def test_a_page_that_is_kept_out_offers_a_person_nothing_either(site: Site):
     url = site.page("/kept-out", offering(WHERE))
 
@@ -245,6 +249,7 @@ def test_a_page_without_tools_has_nothing_to_approve(site: Site, person: Person)
     assert not person.pins.exists()
 
 
+@pytest.mark.threat("C3")
 async def test_a_running_bridge_heeds_an_approval_at_once(site: Site, person: Person):
     url = site.page("/live", offering(ADD))
     pin = ("pin", url, "--yes", "--pin", str(person.pins), "--attach", person.browser)

@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from bridge.serve.built_ins import BUILT_INS
+from tests.browser.test_process import doors
 from tests.browsers import run_chromium
 from tests.e2e.client import RawClient, open_raw
 from tests.sites import Site, offering, tool
@@ -97,6 +98,18 @@ async def test_the_end_says_nothing_on_stderr(how: str, site: Site):
     assert bytes(client.errors).removeprefix(before) == b""
 
 
+@pytest.mark.threat("L1")
+async def test_neither_the_bridge_nor_its_browser_listens_anywhere(site: Site):
+    async with open_raw("--open", site.page("/hang", HANGING)) as client:
+        await start_with_page(client)
+        await client.result(await client.call("call_page_tool", page="p1", tool="brief"))
+        everybody = {client.process.pid} | children_of(client.process.pid)
+
+        assert len(everybody) > 4
+        assert doors(everybody) == []
+
+
+@pytest.mark.threat("L5")
 async def test_closing_stdin_while_a_call_runs_ends_everything(site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
         await start_with_page(client)
@@ -152,6 +165,7 @@ async def test_requests_that_were_read_get_their_answers_first(site: Site):
         assert answers == dict.fromkeys(requests, "done")
 
 
+@pytest.mark.threat("L5")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_everything_with_exit_code_0(number: signal.Signals, site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
@@ -179,6 +193,7 @@ async def test_a_signal_as_soon_as_the_first_word_is_answered_leaves_nothing(tem
     assert b"Traceback" not in client.errors
 
 
+@pytest.mark.threat("L5")
 @pytest.mark.parametrize("words", [(), ("--debug-port", "0")], ids=["pipe", "port"])
 async def test_killing_the_bridge_ends_its_browser(words: tuple[str, ...], site: Site):
     async with open_raw("--open", site.page("/hang", HANGING), *words) as client:
@@ -217,6 +232,7 @@ async def test_a_browser_that_dies_at_start_is_explained(tmp_path: Path):
         assert "libnss3.so: not found" in answer["content"][0]["text"]
 
 
+@pytest.mark.threat("C1")
 async def test_lines_that_are_no_messages_are_answered_and_passed_over(site: Site):
     async with open_raw() as client:
         await client.initialize()
@@ -234,6 +250,7 @@ async def test_lines_that_are_no_messages_are_answered_and_passed_over(site: Sit
         assert "tools" in await client.result(await client.ask("tools/list"))
 
 
+@pytest.mark.threat("C5")
 async def test_a_cancelled_call_is_not_answered(site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
         await start_with_page(client)

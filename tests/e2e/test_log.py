@@ -2,8 +2,10 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
+import sys
 from base64 import b64encode
 from functools import partial
 from pathlib import Path
@@ -36,6 +38,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.threat("P19")
 async def test_each_call_of_a_page_tool_leaves_one_line(site: Site, path: Path):
     async with open_agent("--open", site.page("/log", PAGE), "--log", str(path)) as agent:
         await agent.call_tool("list_pages", {})
@@ -109,6 +112,7 @@ async def test_a_call_that_is_cancelled_leaves_a_line(site: Site, path: Path):
         assert (line["origin"], line["arguments"]) == (site.origin, {"a": 1})
 
 
+@pytest.mark.threat("P19", "L4")
 async def test_secrets_that_we_attach_with_are_not_in_the_log(site: Site, path: Path):
     with run_chromium(site.page("/secret", PAGE)) as browser:
         where = browser.websocket.replace("ws://", "ws://zoe:hunter2@")
@@ -127,20 +131,25 @@ async def test_secrets_that_we_attach_with_are_not_in_the_log(site: Site, path: 
         assert secret not in text
 
 
-async def test_a_log_that_fills_the_disk_costs_one_warning_and_no_call(site: Site):
-    async with open_raw("--open", site.page("/full", PAGE), "--log", "/dev/full") as client:
+@pytest.mark.threat("L5")
+@pytest.mark.skipif(sys.platform != "linux", reason="another process's limits are Linux's")
+async def test_a_log_that_fills_the_disk_costs_one_warning_and_no_call(site: Site, path: Path):
+    async with open_raw("--open", site.page("/full", PAGE), "--log", str(path)) as client:
         await client.initialize()
+        await client.result(await client.call("list_pages"))
+        # Of the bridge alone: its browser has started already.
+        resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
         for _ in range(3):
             call = await client.call("call_page_tool", page="p1", tool="add", arguments={"a": 1, "b": 2})
             assert (await client.result(call))["content"][0]["text"] == "3"
         await client.close_stdin()
         await client.rest()
-        await client.process.wait()
+        assert await client.process.wait() == 0
 
-    assert client.errors.count(b"/dev/full can't be written") == 1
+    assert client.errors.count(f"{path} can't be written".encode()) == 1
 
 
-@pytest.mark.parametrize("place", ["/nonexistent/calls", "/", "/dev/stdout"])
+@pytest.mark.parametrize("place", ["/nonexistent/calls", "/", "/dev/stdout", "/dev/full"])
 def test_a_log_that_can_not_be_opened_is_bad_usage(place: str):
     done = subprocess.run([*COMMAND, "serve", "--log", place], input=b"", capture_output=True, timeout=60)
 

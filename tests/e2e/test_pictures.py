@@ -46,6 +46,7 @@ async def test_an_agent_sees_what_a_tool_paints(era: Era, site: Site):
     ]
 
 
+@pytest.mark.threat("P10")
 async def test_only_an_origin_that_was_named_answers_in_the_form_of_mcp(site: Site):
     words = ("--open", site.page("/paints", PAGE), "--trust-origin", "https://shop.example")
     async with open_agent(*words) as agent:

@@ -100,6 +100,7 @@ async def test_built_in_tools_are_few_small_and_valid(site: Site):
     assert len(INSTRUCTIONS.split()) < 120
 
 
+@pytest.mark.threat("C4")
 async def test_misspelt_arguments_of_a_built_in_tool_are_named(site: Site):
     async with open_agent() as agent:
         answer = await agent.call_tool("open_page", {"link": site.origin})

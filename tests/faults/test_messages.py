@@ -104,6 +104,7 @@ async def test_nothing_is_lost_where_a_reply(autojump_clock: MockClock, what: st
                 break
 
 
+@pytest.mark.threat("L2")
 @SHORT_AND_FULL
 @pytest.mark.parametrize("what", LOST)
 async def test_no_more_than_one_page_is_lost_where_a_reply_of_it(autojump_clock: MockClock, what: str, full: bool):
@@ -114,6 +115,7 @@ async def test_no_more_than_one_page_is_lost_where_a_reply_of_it(autojump_clock:
             break
 
 
+@pytest.mark.threat("L2")
 @pytest.mark.parametrize("what", LOST)
 async def test_every_request_has_its_answer_in_time_where_a_reply_of_the_browser(autojump_clock: MockClock, what: str):
     for number in range(1000):
@@ -123,6 +125,16 @@ async def test_every_request_has_its_answer_in_time_where_a_reply_of_the_browser
             break
 
 
+@pytest.mark.parametrize("number", range(3))
+async def test_a_browser_that_does_not_answer_the_first_words_is_given_up_and_looked_for_again(
+    autojump_clock: MockClock, number: int
+):
+    answers = await use_over(SpoilNth(number, LOST["never comes"], of_pages=False), links=2)
+
+    assert codes(answers)[0] == "browser_starting"
+
+
+@pytest.mark.threat("L2")
 @SHORT_AND_FULL
 @pytest.mark.parametrize("what", NO_CDP)
 async def test_the_browser_is_looked_for_again_after_a_message_that_is(

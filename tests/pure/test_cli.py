@@ -29,10 +29,10 @@ def read_options(*words: str) -> LaunchOptions | AttachOptions:
     return taken[0]
 
 
-def read_pages(*words: str) -> PageSettings:
+def read_pages(*words: str, url: str = "") -> PageSettings:
     taken: list[PageSettings] = []
-    probe = click.command()(cli._with_pages(lambda pages: taken.append(pages)))
-    CliRunner().invoke(probe, words, catch_exceptions=False, standalone_mode=False)
+    probe = click.command()(click.argument("url")(cli._with_pages(lambda pages, url: taken.append(pages))))
+    CliRunner().invoke(probe, (*words, url), catch_exceptions=False, standalone_mode=False)
     return taken[0]
 
 
@@ -60,9 +60,35 @@ def test_attach_options_are_read():
 
 
 def test_iframes_and_files_are_left_alone_unless_asked_for():
-    assert read_pages() == PageSettings(frames="none", allow_file=False)
-    assert read_pages("--frames", "same-origin") == PageSettings(frames="same-origin")
-    assert read_pages("--frames", "all", "--allow-file") == PageSettings(frames="all", allow_file=True)
+    usual = read_pages()
+    assert usual == PageSettings(folders=usual.folders)
+    assert (usual.frames, usual.allow_file) == ("none", False)
+    assert read_pages("--frames", "same-origin").frames == "same-origin"
+    assert read_pages("--allow-file").allow_file
+
+
+def test_an_agent_may_use_the_working_folder_and_those_that_a_person_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    work, other, page = (tmp_path / name for name in ("work", "other", "page.html"))
+    for folder in (work, other):
+        folder.mkdir()
+    monkeypatch.chdir(work)
+
+    assert read_pages().folders.roots == (str(work),)
+    assert read_pages("--allow-dir", "../other", "--allow-dir", str(other)).folders.roots == (str(other), str(work))
+    named = ("tools", page.as_uri(), "--allow-dir", str(tmp_path / "absent"))
+    assert_one_sentence(run(*named), 2)
+    assert "--allow-dir can't be" in run(*named).stderr
+
+
+def test_the_file_that_a_person_names_is_looked_at_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "work"))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.html"
+
+    assert read_pages(url=page.as_uri()).folders.roots == (str(page),)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +111,7 @@ def test_every_command_knows_the_browser_options(command: tuple[str, ...]):
     assert_one_sentence(run(*command, "--attach-header", "A:b"), 2)
 
 
+@pytest.mark.threat("L4")
 def test_a_header_in_a_wrong_form_is_refused_without_being_shown():
     result = run("tools", URL, "--attach", "ws://h", "--attach-header", "hunter2")
     assert result.exit_code == 2
@@ -172,9 +199,10 @@ def test_an_error_that_is_a_bug_keeps_its_traceback():
         CliRunner().invoke(raising(ZeroDivisionError()), catch_exceptions=False)
 
 
+@pytest.mark.threat("P3")
 def test_an_error_with_text_of_a_page_does_not_reach_the_terminal_raw():
     result = CliRunner().invoke(raising(BrowserGone("a\x1b[31mb")))
-    assert result.stderr == "Error: a\\x1b[31mb\n"
+    assert result.stderr == "Error: a\\u001b[31mb\n"
 
 
 def raising(error: BaseException) -> click.Group:
@@ -230,7 +258,9 @@ def test_a_long_default_is_cut():
     assert len(line) < 100
 
 
+@pytest.mark.threat("P3")
 def test_printable_text_holds_nothing_that_a_terminal_obeys():
-    assert printable("a\tb\nc\x1b[31m\r\x9b\x00") == "a\tb\nc\\x1b[31m\\r\\x9b\\x00"
+    assert printable("a\tb\nc\x1b[31m\r\x9b\x00") == "a\tb\nc\\u001b[31m\\u000d\\u009b\\u0000"
     assert printable("\u202eabc\ud800") == "\\u202eabc\\ud800"
+    assert printable("a\u200bb\u2028\u3164\U000e0041") == "a\\u200bb\\u2028\\u3164\\udb40\\udc41"
     assert printable("Zoë → 😀") == "Zoë → 😀"

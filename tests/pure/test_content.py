@@ -53,6 +53,7 @@ def test_a_picture_comes_with_a_line_at_its_place_and_the_type_of_its_bytes():
     assert read.media == (Media("image", "image/gif", GIF),)
 
 
+@pytest.mark.threat("P10")
 @pytest.mark.parametrize("block", [AUDIO, {"type": "resource", "resource": {"uri": URI, "text": "x"}}])
 def test_sounds_and_resources_are_for_origins_that_the_user_named(block: object):
     given = ending({"content": [TEXT, block]})
@@ -78,6 +79,7 @@ def test_a_resource_is_embedded_as_what_it_is(resource: object, read: Resource):
     assert read_completed(tool, given) is given
 
 
+@pytest.mark.threat("P10")
 @pytest.mark.parametrize(
     "block",
     [
@@ -112,6 +114,7 @@ def test_a_block_that_is_not_taken_leaves_the_whole_as_data_however_trusted(bloc
     assert read_completed(tool, failing, trusted=True) is failing
 
 
+@pytest.mark.threat("P10")
 @pytest.mark.parametrize("key", ["structuredContent", "_meta", "_attachImage", "done"])
 def test_another_key_leaves_the_whole_as_data_however_trusted(key: str):
     [tool] = offer("give")
@@ -128,6 +131,7 @@ def test_more_pictures_than_an_answer_takes_are_data():
     assert read_completed(webmcp_tool(), more) is more
 
 
+@pytest.mark.threat("P10")
 @pytest.mark.parametrize(
     "value",
     [
@@ -162,6 +166,7 @@ def test_a_tool_that_says_it_failed_has_failed_in_its_own_words():
         read_completed(tool, ending({"content": [TEXT, IMAGE], "isError": True}), trusted=True)
 
 
+@pytest.mark.threat("P10")
 def test_the_form_of_mcp_means_nothing_in_an_answer_to_the_discovery_event():
     [tool] = offer("give")
     given = ending({"content": [TEXT], "isError": True})

@@ -55,6 +55,7 @@ def test_an_origin_of_this_machine_is_loopback(origin: str):
         "http://127.1",
         "http://[::2]",
         "http://[::ffff:127.0.0.1]",
+        "http://[::ffff:7f00:1]",
         "http://[::1]evil",
         "http://::1",
         "http://localhost.",
@@ -70,7 +71,7 @@ def test_an_origin_of_this_machine_is_loopback(origin: str):
     ],
 )
 def test_nothing_else_is_loopback(origin: str):
-    assert not is_loopback(origin)
+    assert is_loopback(origin) is False
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ def test_version_is_asked_under_the_prefix_and_with_the_query(given, asked):
     assert version_target(given) == asked
 
 
+@pytest.mark.threat("L2")
 @pytest.mark.parametrize(
     ("asked", "answered", "expected"),
     [
@@ -106,6 +107,7 @@ def test_headers_are_checked_and_never_repeated():
         assert "secret" not in str(caught.value)
 
 
+@pytest.mark.threat("L4")
 def test_endpoint_shows_no_secret():
     endpoint = Endpoint("wss://h/secret?token=secret", (("Authorization", "secret"),), "wss://h")
     assert "secret" not in repr(endpoint)

@@ -43,11 +43,13 @@ def joined(text: str) -> str:
 # The frame
 
 
+@pytest.mark.threat("P3", "P9")
 @given(nasty_text)
 def test_a_frame_gives_back_exactly_what_went_in(text: str):
     assert unframe(frame(text, ORIGIN, NONCE)) == joined(text)
 
 
+@pytest.mark.threat("P9")
 @given(nasty_text, st.booleans())
 def test_only_the_two_delimiters_can_be_read_as_delimiters(text: str, json: bool):
     framed = frame(text, ORIGIN, NONCE, json=json)
@@ -58,6 +60,7 @@ def test_only_the_two_delimiters_can_be_read_as_delimiters(text: str, json: bool
     assert len(re.findall(f"</?page_content_{NONCE}", framed)) == 2
 
 
+@pytest.mark.threat("P3")
 @given(nasty_text)
 def test_nothing_hidden_is_left_in_a_frame(text: str):
     framed = frame(text, ORIGIN, NONCE)
@@ -83,6 +86,7 @@ def test_json_in_a_frame_stays_json_of_the_same_value(value: Any):
     assert json.loads(unframe(frame(told, ORIGIN, NONCE, json=True))) == value
 
 
+@pytest.mark.threat("P9")
 @given(nasty_text)
 def test_a_frame_in_a_frame_is_text(text: str):
     inner = frame(text, ORIGIN, NONCE)
@@ -90,12 +94,14 @@ def test_a_frame_in_a_frame_is_text(text: str):
     assert unframe(frame(inner, "https://other.example", NONCE)) == inner
 
 
+@pytest.mark.threat("P3")
 def test_every_control_format_and_separator_character_is_shown_as_an_escape():
     for code in range(sys.maxunicode + 1):
         if is_hidden(char := chr(code)):
             assert re.fullmatch(r"(\\u[0-9a-f]{4}){1,2}", escape(char)), hex(code)
 
 
+@pytest.mark.threat("P3")
 @pytest.mark.parametrize("char", HIDDEN, ids=ascii)
 def test_what_is_hidden_is_shown_wherever_it_stands(char: str):
     for text in (char, f"a{char}b", f"é{char}\n", f"{char}{char}", f"\\{char}"):
@@ -127,6 +133,7 @@ def test_escapes_are_those_of_json(text: str, escaped: str):
     assert escape(text) == escaped
 
 
+@pytest.mark.threat("P9")
 def test_an_origin_can_not_end_its_own_quotes():
     framed = frame("x", 'file:///a"b<c>\u202e', NONCE)
 
@@ -147,6 +154,7 @@ def test_a_text_without_a_frame_is_said_to_have_none(text: str):
 # Answers
 
 
+@pytest.mark.threat("P9")
 def test_every_answer_has_128_new_bits_in_its_delimiters():
     answers = [answer_result(Shown("3", "", None, 1, 1), ORIGIN, json=True).text for _ in range(1000)]
 
@@ -164,6 +172,7 @@ def test_a_result_says_whose_it_is_in_both_of_its_forms():
     assert json.loads(unframe(answer.text)) == {"a": "<b>"}
 
 
+@pytest.mark.threat("P9")
 def test_what_we_say_of_a_result_stands_outside_of_its_frame():
     with open_spill() as spill:
         answer = answer_result(shorten("x\n[Cut here: nothing]\n" * 20_000, spill, json=False), ORIGIN, json=False)
@@ -209,6 +218,7 @@ def test_pictures_are_not_hidden_by_a_structured_form_that_can_not_have_them():
 ERROR = "x. Nothing ran.\n{}".format('{"code":"busy"}')
 
 
+@pytest.mark.threat("P9")
 def test_what_a_tool_threw_is_set_apart_from_what_we_say():
     threw = PageThrew("Tool 'pay' ran and threw:", said=f"Error: {ERROR}", origin=ORIGIN)
     late = CallTimedOut("Tool 'pay'", 1, "It stopped.", dispatched=True).ending_with(threw)
@@ -234,6 +244,7 @@ def test_an_error_that_may_quote_a_page_says_whose_words_these_are():
     assert with_origin(answer, "https://other.example") == answer
 
 
+@pytest.mark.threat("P3")
 @pytest.mark.parametrize("char", HIDDEN, ids=ascii)
 def test_nothing_hidden_is_in_an_answer_whatever_part_it_came_in(char: str):
     said = f"a{char}b"
@@ -254,6 +265,7 @@ def check_nothing_is_hidden(answer: Answer, char: str) -> None:
         assert ord(char) < 0x20 or char not in json.dumps(answer.structured, ensure_ascii=False)
 
 
+@pytest.mark.threat("P2")
 def test_json_of_ours_is_read_as_it_was_written():
     content = {"pages": [{"title": "".join(HIDDEN), "<": "\\u003c"}]}
 
@@ -287,6 +299,7 @@ def test_no_annotation_of_ours_vouches_for_a_page():
     assert [tool["annotations"] for tool in runs_page_code] == [told["annotations"]] * 2
 
 
+@pytest.mark.threat("P3")
 @pytest.mark.parametrize("char", HIDDEN, ids=ascii)
 def test_nothing_hidden_is_in_the_words_of_a_tool_of_its_own(char: str):
     told = _as_page_tool("page_x", next(iter(own(claiming(f"a{char}b", f"about{char}it")))), "standard")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bridge.calls.gate import Gate, Rules, why_not
-from bridge.calls.pins import write_pins
+from bridge.calls.pins import read_pins, write_pins
 from bridge.errors import NotAllowed, UsageError
 from bridge.origins import OriginRules
 from bridge.settings import AgentSettings, Mode, PageSettings
@@ -30,6 +30,7 @@ def test_without_further_words_every_tool_runs(mode: Mode):
     assert why_not(one(read_only=False), Rules(mode=mode)) is None
 
 
+@pytest.mark.threat("C3")
 @pytest.mark.parametrize(
     ("read_only", "trusted"), list(product([True, False, None, 1, "true"], [TRUSTED, frozenset[str]()]))
 )
@@ -43,6 +44,7 @@ def test_mode_ask_runs_only_what_a_named_origin_marks_read_only(read_only: objec
         assert "--trust-origin" in reason
 
 
+@pytest.mark.threat("C3")
 def test_mode_ask_does_not_take_this_machine_for_a_named_origin():
     local = one("http://localhost:3000", read_only=True)
 
@@ -50,10 +52,12 @@ def test_mode_ask_does_not_take_this_machine_for_a_named_origin():
     assert why_not(local, Rules(mode="ask", trusted_origins=frozenset({"http://localhost:3000"}))) is None
 
 
+@pytest.mark.threat("C3")
 def test_trust_is_in_the_tools_own_origin():
     assert why_not(one(THERE, read_only=True), Rules(mode="ask", trusted_origins=TRUSTED)) is not None
 
 
+@pytest.mark.threat("C3")
 def test_an_origin_that_is_kept_out_runs_nothing_whatever_else_is_said():
     tool = one(read_only=True)
     said = Rules(
@@ -65,6 +69,7 @@ def test_an_origin_that_is_kept_out_runs_nothing_whatever_else_is_said():
     assert why_not(tool, replace(said, origins=OriginRules(allowed=(HERE,)))) is None
 
 
+@pytest.mark.threat("C3")
 def test_of_a_pinned_origin_only_what_was_approved_runs():
     tool = one()
     rules = Rules(pins={HERE: frozenset({tool.fingerprint})})
@@ -94,13 +99,50 @@ def gate(**words: object) -> Gate:
     return Gate(PageSettings(origins=origins), AgentSettings(**words))  # pyright: ignore[reportArgumentType]
 
 
-def test_a_refusal_says_what_was_not_run_and_who_can_change_that():
-    with pytest.raises(NotAllowed) as caught:
-        gate(mode="ask").check(one())
+WHO = "Only the person who started pagebridge can change that."
+KEPT_OUT = "--block-origin keeps the tools of that origin out"
+NOT_NAMED = "that origin is none of those that --allow-origin names"
+UNPINNED = f"it is new or has changed since the tools of {HERE} were approved: `pagebridge pin` does that again"
 
-    assert str(caught.value).startswith("Tool 'add' was not run: ")
-    assert "person" in str(caught.value)
+
+@pytest.mark.parametrize(
+    ("tool", "rules", "reason"),
+    [
+        (one(), Rules(origins=OriginRules(blocked=(HERE,))), f"it is of {HERE}, and {KEPT_OUT}"),
+        (one("://"), Rules(origins=OriginRules(allowed=(HERE,))), f"it is of an opaque origin, and {NOT_NAMED}"),
+        (
+            one(),
+            Rules(mode="ask"),
+            "in mode ask only those run that an origin named with --trust-origin marks read-only",
+        ),
+        (one(), Rules(pins={HERE: frozenset()}), UNPINNED),
+    ],
+    ids=["blocked", "opaque", "ask", "pins"],
+)
+def test_a_reason_names_what_keeps_the_tool_from_running(tool: Tool, rules: Rules, reason: str):
+    assert why_not(tool, rules) == reason
+
+
+def test_a_refusal_says_what_was_not_run_why_and_who_can_change_that():
+    strict = gate(mode="ask")
+    with pytest.raises(NotAllowed) as caught:
+        strict.check(one())
+
+    assert str(caught.value) == f"Tool 'add' was not run: {strict.why_not(one())}. {WHO}"
     assert (caught.value.code, caught.value.outcome) == ("not_allowed", "rejected")
+
+
+def test_a_gate_lets_through_what_a_person_has_said():
+    gate().check(one())
+    gate(mode="ask", trusted_origins=TRUSTED).check(one(read_only=True))
+
+
+@pytest.mark.parametrize(("origin", "shown"), [(THERE, THERE), ("://", "an opaque origin")])
+def test_a_page_that_is_refused_is_told_by_its_origin(origin: str, shown: str):
+    with pytest.raises(NotAllowed) as caught:
+        gate(origins=OriginRules(allowed=(HERE,))).check_page(offer("add", origin=origin))
+
+    assert str(caught.value) == f"No tool of page p1 is run: it is of {shown}, and {NOT_NAMED}. {WHO}"
 
 
 def test_a_page_of_an_origin_that_is_kept_out_is_refused_whatever_its_iframes_are():
@@ -113,6 +155,7 @@ def test_a_page_of_an_origin_that_is_kept_out_is_refused_whatever_its_iframes_ar
     assert [str(tool) for tool in gate(origins=OriginRules(blocked=(THERE,))).refused(page)] == ["f1#0.0"]
 
 
+@pytest.mark.threat("C3")
 def test_a_listing_hears_the_same_as_a_call():
     page = offer("add", "sum")
     [add, _] = page
@@ -136,6 +179,7 @@ def test_an_approval_counts_without_a_new_start_and_so_does_its_end(tmp_path: Pa
     assert pinned.why_not(tool) is not None
 
 
+@pytest.mark.threat("C3")
 def test_while_pins_can_not_be_read_nothing_runs(tmp_path: Path):
     path = tmp_path / "pins.json"
     write_pins(path, {})
@@ -143,8 +187,11 @@ def test_while_pins_can_not_be_read_nothing_runs(tmp_path: Path):
     assert pinned.why_not(one()) is None
 
     path.write_text("{")
-    with pytest.raises(NotAllowed, match=r"broken one.*\. Only"):
+    with pytest.raises(UsageError) as unreadable:
+        read_pins(path)
+    with pytest.raises(NotAllowed) as caught:
         pinned.check(one())
+    assert str(caught.value) == f"Tool 'add' was not run: {unreadable.value} {WHO}"
     path.unlink()
     with pytest.raises(NotAllowed, match="There are no pins"):
         pinned.check(one())

@@ -71,6 +71,21 @@ def test_every_version_that_has_a_handshake_is_known():
         json.dumps(initialize(7)).encode(),
         json.dumps(initialize(capabilities=7)).encode(),
         json.dumps(initialize(clientInfo={})).encode(),
+        json.dumps(initialize(capabilities={"roots": []})).encode(),
+        json.dumps(initialize(capabilities={"roots": None})).encode(),
+        json.dumps(initialize(capabilities={"roots": {"listChanged": {}}})).encode(),
+        json.dumps(initialize(capabilities={"tasks": {"requests": {"sampling": 5}}})).encode(),
+        json.dumps(initialize(capabilities={"experimental": {"x": 5}})).encode(),
+        json.dumps(initialize(clientInfo={"name": "a", "version": "1", "title": 5})).encode(),
+        json.dumps(initialize(clientInfo={"name": "a", "version": "1", "icons": [{"src": 5}]})).encode(),
+        json.dumps(initialize(clientInfo={"name": "a", "version": "1", "icons": {}})).encode(),
+        json.dumps(initialize(_meta=5)).encode(),
+        json.dumps(initialize(capabilities={"x": {"y": float("inf")}})).encode(),
+        json.dumps(initialize() | {"result": {}}).encode(),
+        json.dumps(initialize() | {"id": "\ud800"}).encode(),
+        json.dumps(initialize() | {"id": "\ud800"}, ensure_ascii=False).encode(errors="surrogatepass"),
+        json.dumps(initialize()).encode("utf-8-sig"),
+        json.dumps(initialize()).encode("utf-16"),
         json.dumps(initialize() | {"id": None}).encode(),
         json.dumps(initialize() | {"id": True}).encode(),
         json.dumps(initialize() | {"id": 1.5}).encode(),
@@ -81,6 +96,33 @@ def test_every_version_that_has_a_handshake_is_known():
 )
 def test_anything_else_is_left_to_the_sdk(line: bytes):
     assert greet(line, "7", direct=False) is None
+
+
+CAPABLE: dict[str, Any] = {
+    "roots": {"listChanged": True},
+    "sampling": {"tools": {}},
+    "elicitation": {"form": {}, "url": {}},
+    "experimental": {"mine": {"on": True}},
+    "tasks": {"list": {}, "requests": {"elicitation": {"create": {}}}},
+    "someday": {},
+}
+WHO: dict[str, Any] = {
+    "name": "a",
+    "version": "1",
+    "title": "A",
+    "websiteUrl": "https://a.example/",
+    "icons": [{"src": "data:,", "mimeType": "image/png", "sizes": ["any"]}],
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_clients_that_can_do_everything_are_greeted_as_the_sdk_does(version: str):
+    message = initialize(version, capabilities=CAPABLE, clientInfo=WHO)
+
+    greeted = greet(json.dumps(message).encode(), "7", direct=False)
+
+    assert greeted is not None
+    assert (await ask_sdk(message, direct=False))["result"] == greeted[1]
 
 
 def test_an_id_may_be_a_string():

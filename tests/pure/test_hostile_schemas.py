@@ -101,6 +101,7 @@ CHECKS: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
+@pytest.mark.threat("P17")
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_check_ends_before_it_holds_others_up(name: str):
     schema, value = CHECKS[name]
@@ -126,6 +127,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.threat("P17")
 @pytest.mark.parametrize("dialect", ["http://json-schema.org/draft-07/schema#", DRAFT_2020])
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_is_taken_in_and_exported_before_it_holds_others_up(name: str, dialect: str):
@@ -143,6 +145,7 @@ def test_what_a_pattern_costs_grows_with_what_it_repeats():
     assert places == [1, 1000, 10, 100, 6]
 
 
+@pytest.mark.threat("P17")
 def test_patterns_that_are_too_large_together_are_not_checked_and_cost_little():
     heavy = {f"{'a' * number}\\p{{L}}{{20}}": {} for number in range(10)}
 
@@ -180,6 +183,7 @@ async def counting_steps() -> AsyncGenerator[LongestStep]:
         longest.profile.disable()
 
 
+@pytest.mark.threat("P17")
 async def test_a_page_full_of_large_schemas_leaves_others_their_turn():
     ids = many(1_800, lambda number: {"$id": f"urn:{number}"})
     documents = [json.dumps({**ids, "title": str(number)}) for number in range(4)]

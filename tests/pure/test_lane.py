@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import trio
+from mcp_types import METHOD_NOT_FOUND
 from trio.testing import memory_stream_one_way_pair, wait_all_tasks_blocked
 
 from bridge.calls.agent import Agent
@@ -166,6 +167,9 @@ async def test_what_a_client_took_back_is_not_answered(meta: dict[str, Any], mon
         await began.wait()
         for nothing in (True, 1.0, None, 2, "x"):
             await wire.say({"method": "notifications/cancelled", "params": {"requestId": nothing}})
+        # With an id it is a request, which there is not.
+        await wire.say({"id": 3, "method": "notifications/cancelled", "params": {"requestId": 1}})
+        assert (await wire.hear())["error"]["code"] == METHOD_NOT_FOUND
         await wait_all_tasks_blocked()
         assert ends == []
         await wire.say({"method": "notifications/cancelled", "params": {"requestId": 1}})

@@ -45,12 +45,14 @@ def test_a_group_can_be_asked_for_alone():
     assert [group["name"] for group in listing["pages"][0]["groups"]] == ["B"]
 
 
+@pytest.mark.threat("C4")
 @pytest.mark.parametrize("cursor", ["", "25", "25.", "x.12345678", "-1.12345678", "²5.12345678"])
 def test_a_cursor_that_is_none_of_ours_is_refused(cursor: str):
     with pytest.raises(UsageError, match="another listing"):
         cut_listing([as_offer(offer("add"))], None, cursor)
 
 
+@pytest.mark.threat("C4")
 def test_a_cursor_of_a_listing_that_changed_is_refused():
     many = [f"tool{number}" for number in range(limits.TOOLS_PER_LISTING + 1)]
     cursor = cut_listing([as_offer(offer(*many))], None, None)["next_cursor"]

@@ -56,6 +56,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "calls.jsonl"
 
 
+@pytest.mark.threat("P19")
 def test_a_line_says_what_was_called_where_and_how_it_ended(path: Path):
     tools = offer("Cart/add")
     [chosen] = tools
@@ -164,6 +165,7 @@ def test_a_long_word_is_cut(path: Path):
     assert line["tool"].startswith("ttt")
 
 
+@pytest.mark.threat("P3")
 def test_nothing_in_the_file_is_obeyed_by_a_terminal_or_no_utf8(path: Path):
     hostile = "\x1b[31m\r\n\x7f\x9b\u2028\u202e\ud800x"
     line = written(path, {hostile: [hostile]}, tool=hostile, answer=answer_error(PageThrew(hostile)))
@@ -195,6 +197,7 @@ UUID = "0b1c2d3e-1111-2222-3333-444455556666"
 BASIC = b64encode(b"zoe:hunter2").decode()
 
 
+@pytest.mark.threat("P19", "L4")
 @pytest.mark.parametrize(
     ("where", "headers", "secrets"),
     [
@@ -240,6 +243,7 @@ def test_what_was_given_to_attach_with_is_never_written(
     assert text.count("[secret]") >= 8 * len(secrets)
 
 
+@pytest.mark.threat("P19")
 def test_a_secret_that_is_a_number_is_not_written_as_one(path: Path):
     line = written(path, {"pin": 12345678, "a": 5}, secrets=["12345678"])
 
@@ -275,6 +279,7 @@ def umask(mask: int) -> Iterator[None]:
         os.umask(before)
 
 
+@pytest.mark.threat("L4")
 def test_a_new_log_is_for_its_owner_alone(path: Path):
     with umask(0):
         written(path)
@@ -300,11 +305,52 @@ def test_several_bridges_share_one_file(path: Path):
     assert [json.loads(line)["outcome"] for line in path.read_text().splitlines()] == ["completed"] * 4
 
 
-def test_a_log_in_a_link_that_a_person_made_is_written(path: Path, tmp_path: Path):
-    path.symlink_to(tmp_path / "real")
-    written(path)
+def plant(path: Path, what: str) -> Path:
+    """Put something in a log's place; returns the victim, a file that is not to be touched."""
+    victim = path.with_name("victim")
+    victim.write_text("mine")
+    match what:
+        case "link":
+            path.symlink_to(victim)
+        case "second name":
+            path.hardlink_to(victim)
+        case "link to nothing":
+            path.symlink_to(path.with_name("made"))
+        case "pipe":
+            os.mkfifo(path)
+        case _:
+            path.write_text("mine")
+            os.chown(path, 12345, 12345)
+    return victim
 
-    assert (tmp_path / "real").is_file()
+
+FOREIGN = pytest.param("foreign", marks=pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away"))
+
+
+@pytest.mark.threat("L3")
+@pytest.mark.parametrize("what", ["link", "link to nothing", "second name", "pipe", FOREIGN])
+def test_nothing_is_written_where_somebody_has_put_something_in_the_place_of_a_log(path: Path, what: str):
+    victim = plant(path, what)
+
+    with pytest.raises(UsageError, match=r"--log can't write .*: it .*\. Name a plain file") as caught, open_log(path):
+        pass
+
+    assert "\n" not in str(caught.value)
+    assert victim.read_text() == "mine"
+    assert not path.with_name("made").exists()
+    if what == "foreign":
+        assert path.read_text() == "mine"
+
+
+@pytest.mark.threat("L3")
+def test_a_pipe_with_a_reader_is_no_log_either(path: Path):
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(UsageError, match="not a plain file"), open_log(path):
+            pass
+    finally:
+        os.close(reader)
 
 
 @pytest.mark.parametrize("name", ["", "missing/calls", "a\0b"], ids=["folder", "no folder", "no name"])
@@ -313,46 +359,33 @@ def test_a_log_that_can_not_be_opened_is_bad_usage(name: str, tmp_path: Path):
         pass
 
 
-def test_a_pipe_that_nobody_reads_is_no_log(path: Path):
-    os.mkfifo(path)
-    with pytest.raises(UsageError), open_log(path):
-        pass
-
-
-def test_a_pipe_whose_reader_stops_holds_up_no_call(path: Path, caplog: pytest.LogCaptureFixture):
-    os.mkfifo(path)
-    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+@contextmanager
+def file_bytes(limit: int) -> Iterator[None]:
+    """No file of ours may grow beyond that, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:
-        with open_log(path) as log:
-            for _ in range(100):
-                with recorded(log, "p1", "add", {"text": "x" * 5000}) as record:
-                    record.answer = DONE
+        yield
     finally:
-        os.close(reader)
-
-    assert len(caplog.records) == 1
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_costs_one_warning_and_no_call(caplog: pytest.LogCaptureFixture):
-    with open_log(Path("/dev/full")) as log:
+@pytest.mark.threat("L5")
+def test_a_full_disk_costs_one_warning_and_no_call(path: Path, caplog: pytest.LogCaptureFixture):
+    with open_log(path) as log, file_bytes(0):
         for _ in range(3):
             with recorded(log, "p1", "add", {}) as record:
                 record.answer = DONE
 
     [warning] = caplog.records
-    assert "/dev/full can't be written: No space left on device" in warning.getMessage()
+    assert f"{path} can't be written: File too large" in warning.getMessage()
 
 
 def test_a_line_that_was_torn_does_not_spoil_the_next_one(path: Path, caplog: pytest.LogCaptureFixture):
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
     with open_log(path) as log:
-        for bytes_that_fit in (100, before[0]):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_that_fit, before[1]))
-            try:
-                with recorded(log, "p1", "add", {}) as record:
-                    record.answer = DONE
-            finally:
-                resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        for bytes_that_fit in (100, resource.getrlimit(resource.RLIMIT_FSIZE)[0]):
+            with file_bytes(bytes_that_fit), recorded(log, "p1", "add", {}) as record:
+                record.answer = DONE
 
     assert len(path.read_text().splitlines()[0]) == 100
     assert last_line(path)["outcome"] == "completed"

@@ -94,6 +94,7 @@ def test_lines_with_missing_or_odd_parts_are_shown_as_far_as_they_go(path: Path)
     assert len(show(path)) == 3
 
 
+@pytest.mark.threat("P3")
 def test_nothing_in_a_log_is_obeyed_by_a_terminal(path: Path):
     hostile = "\x1b[31m\r\x9b\u202e\ud800"
     write(path, FAILED | dict.fromkeys(("time", "page", "origin", "tool", "outcome", "code", "error"), hostile))

@@ -100,6 +100,7 @@ def test_a_name_that_may_be_used_as_it_is_goes_before_one_that_was_changed_to_it
     assert re.fullmatch(r"page_a_b_[0-9a-f]{6}", changed)
 
 
+@pytest.mark.threat("P1")
 @pytest.mark.parametrize("twins", [("add", "Add"), ("a b", "A/B"), ("add", "add"), ("page_add", "PAGE_add")])
 def test_names_alike_but_for_case_or_cleaning_collide(twins: tuple[str, str]):
     called = named(*twins)
@@ -130,6 +131,7 @@ def test_a_tool_that_is_named_as_a_twin_would_be_has_its_name():
     assert re.fullmatch(r"page_add_[0-9a-f]{6}", hashed)
 
 
+@pytest.mark.threat("P1")
 def test_no_name_is_that_of_a_tool_of_the_bridge():
     assert not [tool.name for tool in BUILT_INS if tool.name.lower().startswith(PREFIX)]
 
@@ -150,6 +152,7 @@ def test_an_iframe_keeps_its_names_though_a_reload_gives_it_another_handle():
     ]
 
 
+@pytest.mark.threat("P1")
 def test_a_name_that_was_given_is_never_another_pages():
     both = page_of({"G": ["add"]}), page_of({"G": ["add"]}, "p2")
     kept = {name: one.owner for name, one in names_of(*both).items()}
@@ -178,6 +181,7 @@ def pages_of(offered: Mapping[str, tuple[Groups, Sequence[tuple[str, Groups]]]],
     return [page_of(own_groups, page, document, framed) for page, (own_groups, framed) in offered.items()]
 
 
+@pytest.mark.threat("P1")
 @given(sites)
 def test_every_tool_has_one_name_which_is_valid_unique_and_leads_back(offered):
     pages = pages_of(offered)

@@ -58,6 +58,7 @@ def test_half_a_character_of_a_page_is_kept_as_it_is(path: Path):
     assert path.read_bytes().isascii()
 
 
+@pytest.mark.threat("L4")
 def test_the_file_is_its_owners_alone_whatever_the_umask_and_leaves_no_draft(path: Path):
     before = os.umask(0)
     try:
@@ -70,6 +71,7 @@ def test_the_file_is_its_owners_alone_whatever_the_umask_and_leaves_no_draft(pat
     assert os.listdir(path.parent) == [path.name]
 
 
+@pytest.mark.threat("L3")
 def test_a_link_is_replaced_and_never_followed_when_written(path: Path, tmp_path: Path):
     victim = tmp_path / "victim"
     victim.write_text("mine")
@@ -80,6 +82,7 @@ def test_a_link_is_replaced_and_never_followed_when_written(path: Path, tmp_path
     assert not path.is_symlink()
 
 
+@pytest.mark.threat("L3")
 def test_a_draft_that_somebody_has_put_there_is_not_written_into(path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module.secrets, "token_hex", lambda _: "guessed")
     victim = path.with_name("victim")
@@ -153,6 +156,7 @@ def test_another_version_is_one_clear_sentence(path: Path, version: object):
     assert "version 1" in refusal(path)
 
 
+@pytest.mark.threat("L3")
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_a_file_that_others_may_write_is_not_believed(path: Path, mode: int):
     write_pins(path, {})
@@ -161,6 +165,7 @@ def test_a_file_that_others_may_write_is_not_believed(path: Path, mode: int):
     assert "other users" in refusal(path)
 
 
+@pytest.mark.threat("L3")
 def test_a_file_of_another_user_is_not_believed(path: Path, monkeypatch: pytest.MonkeyPatch):
     write_pins(path, {})
     if os.geteuid() == 0:
@@ -171,6 +176,7 @@ def test_a_file_of_another_user_is_not_believed(path: Path, monkeypatch: pytest.
     assert "other users" in refusal(path)
 
 
+@pytest.mark.threat("L3")
 def test_a_link_a_folder_and_a_pipe_are_no_pins(path: Path, tmp_path: Path):
     write_pins(tmp_path / "real.json", {})
     path.symlink_to(tmp_path / "real.json")
@@ -262,12 +268,13 @@ def test_a_changed_schema_is_shown_line_by_line():
     ]
 
 
+@pytest.mark.threat("P3")
 def test_nothing_of_a_page_is_hidden_from_a_person_or_obeyed_by_a_terminal():
-    words = "\x1b[2J\r\u202e\u200b\U000e0041\u2028\ud800\x85"
+    words = "\x1b[2J\r\u202e\u200b\U000e0041\u2028\ud800\x85\u3164\t\xa0"
     lines = list(describe(SHOP, (), {(words, words, json.dumps({"title": words}), "page", "{}")}))
 
     assert all(char.isprintable() or char == "\n" for line in lines for char in line)
-    for shown in (r"\u202e", r"\u200b", r"\U000e0041"):
+    for shown in (r"\u202e", r"\u200b", r"\udb40\udc41", r"\u3164", r"\t\xa0"):
         assert sum(shown in line for line in lines) == 3
 
 

@@ -33,6 +33,7 @@ async def test_reports_go_out_as_they_are_while_they_rise():
     assert notices.sent == [(0, 10, "step 0"), (1, 10, "step 1"), (2.5, 10, "step 2.5")]
 
 
+@pytest.mark.threat("P3")
 async def test_what_is_hidden_in_a_message_of_progress_is_shown():
     notices = Notices()
 

@@ -19,6 +19,17 @@ def test_the_registry_counts_real_changes_alone():
     assert registry.find("p1") is None
 
 
+def test_each_page_has_what_it_offered_last_though_nothing_an_agent_reads_has_changed():
+    registry = Registry()
+    first, again, other = offer("add"), offer("add"), offer("add", page="p2")
+    for tools in (first, other, again):
+        registry.publish(tools)
+
+    assert registry.find("p1") is again
+    assert registry.find("p2") is other
+    assert registry.find("p3") is None
+
+
 def test_a_snapshot_does_not_change_under_its_reader():
     registry = Registry()
     registry.publish(offer("add"))

@@ -73,6 +73,7 @@ def test_the_folder_goes_also_when_something_fails(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.threat("L4")
 def test_nobody_else_can_read_what_is_kept():
     before = os.umask(0)
     try:
@@ -92,6 +93,7 @@ def test_each_text_has_a_file_of_its_own():
         assert [path.read_text() for path in paths] == ["0", "1", "2"]
 
 
+@pytest.mark.threat("L3")
 def test_a_planted_link_is_neither_followed_nor_removed(tmp_path: Path):
     victim = tmp_path / "victim"
     victim.write_text("mine")
@@ -109,6 +111,7 @@ def test_a_planted_link_is_neither_followed_nor_removed(tmp_path: Path):
     assert victim.read_text() == "mine"
 
 
+@pytest.mark.threat("L3")
 @pytest.mark.parametrize("replacement", ["nothing", "open folder", "link"])
 def test_a_folder_that_is_not_ours_any_more_is_not_used(replacement: str, tmp_path: Path):
     with open_spill() as spill:

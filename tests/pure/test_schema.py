@@ -112,6 +112,7 @@ def test_each_dialect_is_known_by_its_uri_however_it_is_spelled(name: str):
         assert checked({"$schema": spelling}).dialect == name
 
 
+@pytest.mark.threat("P17")
 @pytest.mark.parametrize("uri", ["http://json-schema.org/draft-03/schema#", "urn:mine", "", 7, None])
 def test_an_unknown_dialect_is_refused_with_those_that_are_known(uri: object):
     assert "known: Draft 4, Draft 6, Draft 7, 2019-09, 2020-12" in refusal({"$schema": uri})
@@ -173,6 +174,7 @@ def test_text_over_the_limit_is_refused():
     assert "65,537 characters" in refusal(text + " ")
 
 
+@pytest.mark.threat("P17")
 def test_depth_over_the_limit_is_refused():
     def nested(depth: int) -> str:
         return '{"default":' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
@@ -190,6 +192,7 @@ def test_too_many_subschemas_are_refused():
     assert "more than 2,000 subschemas" in refusal(wide(limits.SCHEMA_SUBSCHEMAS + 1))
 
 
+@pytest.mark.threat("P17")
 def test_too_long_an_enum_is_refused():
     assert checked({"enum": [1] * limits.SCHEMA_ENUM_VALUES})
     assert "enum of 10,001 values" in refusal({"enum": [1] * (limits.SCHEMA_ENUM_VALUES + 1)})
@@ -216,6 +219,7 @@ def chain(length: int, *, twice: int = 2) -> dict[str, Any]:
     return {"$ref": "#/definitions/a0", "definitions": {**links, f"a{length}": {}}}
 
 
+@pytest.mark.threat("P17")
 @pytest.mark.parametrize("length", [18, 40])
 def test_references_that_multiply_are_refused(length: int):
     assert "multiplies too much" in refusal(chain(length))
@@ -225,6 +229,7 @@ def test_references_that_multiply_a_little_are_fine():
     assert checked(chain(8)).check({}) == []
 
 
+@pytest.mark.threat("P17")
 @pytest.mark.parametrize(
     "schema",
     [
@@ -359,6 +364,7 @@ print(json.dumps(seen, default=str))
 """
 
 
+@pytest.mark.threat("P18")
 def test_no_schema_opens_a_file_or_a_socket(tmp_path: Path):
     fifo, file = tmp_path / "fifo", tmp_path / "schema.json"
     os.mkfifo(fifo)  # reading it would block for ever
@@ -394,12 +400,14 @@ def test_no_schema_opens_a_file_or_a_socket(tmp_path: Path):
 # Hostile schemas and values: each of these hangs or crashes a plain validator
 
 
+@pytest.mark.threat("P17")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_pattern_that_backtracks_for_ever_takes_no_time(dialect: str):
     assert not fits({"properties": {"a": {"pattern": "^(a+)+$"}}}, {"a": LONG}, dialect)
     assert not fits({"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False}, {LONG: 1}, dialect)
 
 
+@pytest.mark.threat("P17")
 def test_no_way_leads_around_the_linear_patterns():
     root = {"$schema": DIALECTS["Draft 7"], "pattern": "^(a+)+$", "properties": {"a": {"$ref": "#"}}}
     left_over = {"patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False}
@@ -410,6 +418,7 @@ def test_no_way_leads_around_the_linear_patterns():
     assert not fits({"propertyNames": {"pattern": "^(a+)+$"}}, {LONG: 1})
 
 
+@pytest.mark.threat("P17")
 def test_many_unique_items_take_linear_time():
     schema = {"properties": {"a": {"uniqueItems": True}}}
     different = [{"number": number} for number in range(10_000)]
@@ -418,6 +427,7 @@ def test_many_unique_items_take_linear_time():
     assert not fits(schema, {"a": [*different, {"number": 7.0}]})
 
 
+@pytest.mark.threat("P17")
 def test_integers_chosen_to_collide_take_linear_time():
     assert fits({"properties": {"a": {"uniqueItems": True}}}, {"a": [n * (2**61 - 1) for n in range(12_000)]})
 
@@ -435,6 +445,7 @@ def deep(levels: int) -> dict[str, Any]:
     return value
 
 
+@pytest.mark.threat("P17")
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
@@ -477,6 +488,7 @@ def test_one_check_does_not_spend_the_budget_of_the_next():
         schema.check({"a": [1] * 200}, steps=250)
 
 
+@pytest.mark.threat("P17")
 def test_extreme_numbers_are_compared_exactly():
     multiple = {"properties": {"a": {"multipleOf": 1e-300}}}
 
@@ -659,6 +671,7 @@ anything = st.recursive(
 )
 
 
+@pytest.mark.threat("P17")
 @given(anything, st.sampled_from(list(DIALECTS.values())), json_values)
 def test_whatever_the_schema_is_only_errors_of_ours_come_out(schema: object, dialect: str, value: object):
     document: object = {**schema, "$schema": dialect} if isinstance(schema, dict) else schema

@@ -5,8 +5,21 @@ from dataclasses import replace
 import pytest
 
 from bridge.calls.scope import choose
-from bridge.errors import OriginChanged, SchemaUnusable, ToolAmbiguous, ToolNotFound, ToolStale
+from bridge.errors import CallRejected, OriginChanged, SchemaUnusable, ToolAmbiguous, ToolNotFound, ToolStale
+from bridge.tools.tool import PageTools
 from tests.pure.offers import offer, with_frame
+
+
+def with_change(page: PageTools, **change: object) -> PageTools:
+    """A page of one tool, with other parts of that."""
+    [document] = page.documents
+    [group] = document.groups
+    [tool] = group.tools
+    changed = replace(tool, **change)  # pyright: ignore[reportArgumentType]  # of each part, what the test gives
+    return replace(page, documents=(replace(document, groups=(replace(group, tools=(changed,)),)),))
+
+
+ADD, TWINS = offer("add"), offer("A/same", "B/same")
 
 
 def test_a_tool_of_the_listed_document_runs():
@@ -23,6 +36,7 @@ def test_an_equal_tool_of_a_later_document_runs():
     assert choose(offer("add"), offer("new", "add", document="2"), "add").name == "add"
 
 
+@pytest.mark.threat("P14")
 def test_another_origin_is_rejected_even_with_an_equal_tool():
     with pytest.raises(OriginChanged, match=r"http://a\.test to http://b\.test"):
         choose(offer("add"), offer("add", origin="http://b.test"), "add")
@@ -36,16 +50,99 @@ def test_another_origin_is_rejected_whatever_of_it_is_wanted(wanted: str):
         choose(offer("add"), offer("add", "new", origin="http://b.test", document="2"), wanted)
 
 
+@pytest.mark.threat("P14")
 def test_another_origin_is_rejected_before_its_toolset_is_looked_at():
     shown = offer("add")
     with pytest.raises(OriginChanged):
         choose(shown, offer("add", origin="http://b.test"), "add", shown.toolset)
 
 
-@pytest.mark.parametrize("change", [{"description": "other"}, {"schema": '{"type":"object"}'}])
-def test_a_tool_that_is_not_as_listed_is_stale(change):
-    with pytest.raises(ToolStale, match="changed"):
-        choose(offer("add"), offer("add", **change), "add")
+@pytest.mark.threat("P14", "P16")
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"description": "other"}, "its description changed"),
+        ({"schema_text": '{"type":"object"}'}, "its input schema changed"),
+        ({"kind": "webmcp"}, "its kind changed"),
+        ({"annotations": {"readOnlyHint": True}}, "its claims changed"),
+        ({"description": "other", "kind": "webmcp"}, "its description and its kind changed"),
+    ],
+)
+def test_a_tool_that_is_not_as_listed_is_stale_and_what_changed_is_told(change: dict[str, object], told: str):
+    with pytest.raises(ToolStale) as caught:
+        choose(ADD, with_change(ADD, **change), "add")
+
+    assert str(caught.value) == (
+        f"Tool 'add' is not what it was when it was listed: {told}. "
+        "It was not run; look at it again before you call it."
+    )
+
+
+def test_what_an_agent_is_not_told_of_a_tool_may_change():
+    assert choose(ADD, with_change(offer("add", document="2"), group="Other"), "add").group == "Other"
+
+
+@pytest.mark.parametrize(
+    ("shown", "present", "wanted", "told"),
+    [
+        (
+            ADD,
+            offer("add", origin="http://b.test"),
+            "add",
+            "Page p1 went from http://a.test to http://b.test since its tools were listed, so 'add' was not run. "
+            "Look at the tools that are there now before you call one.",
+        ),
+        (
+            with_frame(ADD, "tool"),
+            with_frame(ADD, "tool", origin="http://b.test"),
+            "f1#0.0",
+            "A frame of page p1 went from http://frame.test to http://b.test since its tools were listed, so 'tool' "
+            "was not run. Look at the tools that are there now before you call one.",
+        ),
+        (
+            TWINS,
+            TWINS,
+            "same",
+            "Page p1 has 2 tools named 'same'. Call one of them by its id: #0.0 (group 'A'), #1.0 (group 'B').",
+        ),
+        (
+            None,
+            with_frame(offer("A/same"), "same"),
+            "same",
+            "Page p1 has 2 tools named 'same'. Call one of them by its id: #0.0 (group 'A'), "
+            "f1#0.0 (group 'Group' in a frame of http://frame.test).",
+        ),
+        (
+            None,
+            with_change(ADD, schema=None, schema_problem="it is odd."),
+            "add",
+            "Tool 'add' can't be called, because its schema is unusable: it is odd. "
+            "Only the page's author can mend that.",
+        ),
+        (
+            ADD,
+            offer(),
+            "add",
+            "Tool 'add' is gone from page p1, where it was when the page was listed, so it was not run. "
+            "It offers no tools: list_page_tools says why.",
+        ),
+        (
+            None,
+            offer(*(f"tool{number}" for number in range(10))),
+            "none",
+            "Page p1 has no tool 'none'. Use one of those that it offers: 'tool0', 'tool1', 'tool2', 'tool3', 'tool4', "
+            "'tool5', 'tool6', 'tool7', 'tool8', 'tool9'.",
+        ),
+    ],
+    ids=["page left", "frame left", "shown twins", "twins", "unusable", "gone", "ten others"],
+)
+def test_a_rejection_says_what_is_so_of_which_page_and_what_to_do(
+    shown: PageTools | None, present: PageTools, wanted: str, told: str
+):
+    with pytest.raises(CallRejected) as caught:
+        choose(shown, present, wanted)
+
+    assert str(caught.value) == told
 
 
 def test_a_tool_that_left_is_stale_and_one_that_never_was_is_not_found():
@@ -65,6 +162,7 @@ def test_the_toolset_of_the_same_document_and_tools_lets_a_call_run():
     assert choose(offer("add"), offer("add"), "add", offer("add").toolset).name == "add"
 
 
+@pytest.mark.threat("P14")
 @pytest.mark.parametrize(
     "present", [offer("add", document="2"), offer("add", "more"), offer("add", description="other")]
 )
@@ -88,6 +186,7 @@ def test_an_id_means_the_listed_tool_when_the_page_has_shuffled_its_groups():
     assert choose(shown, present, "#1.0").name == "two"
 
 
+@pytest.mark.threat("P1")
 def test_an_id_means_one_tool_even_where_another_has_it_as_its_name():
     present = offer("real", "#0.0")
 
@@ -102,14 +201,10 @@ def test_a_name_that_became_ambiguous_still_means_the_listed_tool():
 
 
 def test_a_tool_without_a_usable_schema_is_refused():
-    present = offer("odd")
-    [document] = present.documents
-    [group] = document.groups
-    odd = replace(group.tools[0], schema=None, schema_problem="it is odd")
-    present = replace(present, documents=(replace(document, groups=(replace(group, tools=(odd,)),)),))
+    odd = with_change(ADD, schema=None, schema_problem="it is odd")
 
     with pytest.raises(SchemaUnusable, match="it is odd"):
-        choose(present, present, "odd")
+        choose(odd, odd, "add")
 
 
 def test_a_long_list_of_names_is_cut():
@@ -117,6 +212,7 @@ def test_a_long_list_of_names_is_cut():
         choose(None, offer(*(f"tool{number}" for number in range(100))), "none")
 
 
+@pytest.mark.threat("F1")
 def test_the_same_name_in_page_and_frame_is_ambiguous_and_told_with_the_frames_origin():
     both = with_frame(offer("same"), "same")
 
@@ -125,6 +221,7 @@ def test_the_same_name_in_page_and_frame_is_ambiguous_and_told_with_the_frames_o
     assert choose(both, both, "f1#0.0").origin == "http://frame.test"
 
 
+@pytest.mark.threat("F1", "P14")
 def test_a_frame_that_went_to_another_origin_takes_no_call_of_the_one_before():
     before, now = (with_frame(offer("own"), "tool", origin=f"http://{host}.test") for host in "xy")
 
@@ -140,6 +237,7 @@ def test_a_frame_that_is_gone_leaves_its_tools_stale():
         choose(with_frame(offer("own"), "tool"), offer("own"), "tool")
 
 
+@pytest.mark.threat("F1", "P14")
 def test_no_other_frame_of_the_page_takes_the_call_of_one_that_is_gone():
     page, grown = offer("own"), offer("own", "tool", origin="http://frame.test")
     with pytest.raises(ToolStale, match="gone"):
@@ -157,6 +255,7 @@ def test_a_page_that_was_loaded_anew_has_its_iframes_under_other_ids():
         choose(before, with_frame(now, "tool", frame="f3"), "tool")
 
 
+@pytest.mark.threat("P1")
 def test_names_are_told_apart_by_case():
     with pytest.raises(ToolNotFound):
         choose(None, offer("add"), "Add")

@@ -37,6 +37,7 @@ def with_id(written: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","method":"ping","id":' + written + b"}"
 
 
+@pytest.mark.threat("C1")
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -83,6 +84,7 @@ def test_a_line_that_is_no_message_has_an_error_without_an_id(line: bytes, code:
     assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", None, code)
 
 
+@pytest.mark.threat("C1")
 @pytest.mark.parametrize(
     ("written", "read"),
     [
@@ -125,6 +127,7 @@ async def lines_of(data: bytes, line_bytes: int) -> AsyncIterator[bytes | str]:
         yield line
 
 
+@pytest.mark.threat("C1")
 @pytest.mark.parametrize("size", [11, 12, 500_000])
 @pytest.mark.parametrize("after", [[b"after"], []])
 async def test_a_line_over_the_limit_is_dropped_whole_and_said_once(size: int, after: list[bytes]):
@@ -164,6 +167,7 @@ async def test_a_request_to_listen_holds_no_end_up():
         await requests.wait_answered()
 
 
+@pytest.mark.threat("C1", "C5")
 def test_an_id_that_is_open_belongs_to_one_request():
     requests = OpenRequests()
     requests.came_in(1, "ping")
@@ -202,6 +206,7 @@ class SdkSide:
             return False
 
 
+@pytest.mark.threat("C5")
 async def test_what_was_taken_back_gets_no_answer_and_its_id_may_be_used_again():
     sdk = SdkSide()
     await sdk.hear(request())
@@ -281,6 +286,7 @@ REQUESTS = b"".join(with_id(str(number).encode()) + b"\n" for number in range(MA
 GARBAGE = b"{\n" * MANY
 
 
+@pytest.mark.threat("C2")
 async def test_a_client_that_takes_no_answers_is_read_no_further_until_it_does(nursery: trio.Nursery):
     server = Server(REQUESTS)
     nursery.start_soon(server.serve, nursery)

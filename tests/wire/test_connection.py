@@ -34,6 +34,7 @@ async def test_each_command_gets_its_own_reply_whatever_their_order(peer):
     assert (first.value, second.value) == ("A", "B")
 
 
+@pytest.mark.threat("L2")
 async def test_a_reply_that_came_before_its_command_is_not_its_answer_and_only_the_first_counts(peer):
     async with peer.open_link() as link:
         await peer.say({"id": 1, "result": {"targetId": "early"}})

@@ -61,6 +61,7 @@ async def test_a_message_of_ours_that_the_browser_could_not_read_is_logged(peer,
     assert "JSON: stack limit exceeded" in caplog.text
 
 
+@pytest.mark.threat("L2")
 @pytest.mark.parametrize(
     ("message", "words"),
     [

@@ -158,6 +158,7 @@ async def test_connection_that_is_reset_is_reported_at_once():
                     pytest.fail("it was reset")
 
 
+@pytest.mark.threat("L2")
 async def test_silent_server_is_given_up_with_a_word_about_allow(mock_clock):
     mock_clock.autojump_threshold = IDLE_SECONDS
 
@@ -222,6 +223,7 @@ async def test_peer_that_does_not_say_goodbye_holds_us_only_for_the_clean_up(moc
         await server.client_left.wait()
 
 
+@pytest.mark.threat("L2")
 async def test_message_over_the_limit_is_named():
     async def send_much(stream):
         async with open_background() as nursery:
@@ -236,6 +238,7 @@ async def test_message_over_the_limit_is_named():
                 await websocket.receive()
 
 
+@pytest.mark.threat("L2")
 @pytest.mark.parametrize(
     "frame",
     [

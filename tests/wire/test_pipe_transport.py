@@ -118,6 +118,7 @@ async def test_a_message_at_the_limit_comes_and_one_byte_more_ends_it():
     assert len(fits) == 1000
 
 
+@pytest.mark.threat("L2")
 async def test_a_message_without_end_is_given_up_within_one_chunk_of_the_limit():
     limit = 1_000_000
     stream = Chunks([b"x" * CHUNK_BYTES] * 1000)

@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 from base64 import b64encode
@@ -16,6 +17,7 @@ import trio
 
 from tests.browsers import run_chromium
 from tests.e2e.client import COMMAND, open_agent, open_raw, read, text_of
+from tests.e2e.test_life import children_of
 from tests.sites import Site, offering, tool
 
 NUMBERS = "{type: 'object', properties: {a: {type: 'number'}, b: {type: 'number'}}, required: ['a', 'b']}"
@@ -110,6 +112,32 @@ async def test_a_call_that_is_cancelled_leaves_a_line(site: Site, path: Path):
         [line] = lines_of(path)
         assert (line["tool"], line["outcome"], line["code"]) == ("hang", "unknown", "cancelled")
         assert (line["origin"], line["arguments"]) == (site.origin, {"a": 1})
+
+
+@pytest.mark.threat("L4")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_secrets_from_the_environment_are_in_no_command_line_log_or_line_of_stderr(site: Site, path: Path):
+    with run_chromium(site.page("/hidden", PAGE)) as browser:
+        given = {
+            "PAGEBRIDGE_ATTACH": browser.websocket.replace("ws://", "ws://zoe:hunter2@") + "?token=swordfish",
+            "PAGEBRIDGE_ATTACH_HEADERS": "X-Key: sesame-open\nX-Other: sesame-shut",
+        }
+        async with open_raw("--log", str(path), "-vv", env=given) as client:
+            await client.initialize()
+            listed = await client.result(await client.call("list_pages"))
+            [page] = [page["page"] for page in listed["structuredContent"]["pages"] if "/hidden" in page["url"]]
+            told = {"words": "hunter2 swordfish sesame-open sesame-shut"}
+            await client.result(await client.call("call_page_tool", page=page, tool="echo", arguments=told))
+            everybody = {client.process.pid, browser.process.pid} | children_of(client.process.pid)
+            seen = b"".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in everybody)
+            await client.close_stdin()
+            await client.rest()
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert b"serve" in seen
+    for secret in (b"hunter2", b"swordfish", b"sesame-open", b"sesame-shut"):
+        for place in (seen, path.read_bytes(), bytes(client.errors)):
+            assert secret not in place
 
 
 @pytest.mark.threat("P19", "L4")

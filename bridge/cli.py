@@ -84,7 +84,7 @@ def main() -> None:
         stdout.reconfigure(errors="backslashreplace")
 
 
-class _Lines(click.ParamType):
+class _Lines(click.types.StringParamType):
     """Text; several in one variable of the environment are lines."""
 
     name = "text"
@@ -143,8 +143,8 @@ _BROWSER_OPTIONS: Final = (
         "--attach",
         envvar=ATTACH_VARIABLE,
         metavar="WHERE",
-        help="Use a running browser instead: http://HOST:PORT, a ws:// or wss:// URL, or its profile folder. Where that "
-        f"is a secret, put it into {ATTACH_VARIABLE}, as all users of a machine can read command lines.",
+        help="Use a running browser instead: http://HOST:PORT, a ws:// or wss:// URL, or its profile folder. Put it "
+        f"into {ATTACH_VARIABLE} where it is a secret: all users of a machine can read command lines.",
     ),
     click.option(
         "--attach-header",
@@ -153,8 +153,8 @@ _BROWSER_OPTIONS: Final = (
         envvar=HEADERS_VARIABLE,
         callback=_read_header,
         metavar="NAME:VALUE",
-        help="Header to send with --attach; may be repeated. Its value is never logged. Where that is a secret, put "
-        f"headers into {HEADERS_VARIABLE}, one a line.",
+        help="Header to send with --attach; may be repeated. Its value is never logged. Put headers into "
+        f"{HEADERS_VARIABLE}, one a line, where they are secrets.",
     ),
     click.option("-v", "--verbose", count=True, help="Say more on stderr; -vv says everything."),
 )

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from base64 import b64encode
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,15 @@ def path(tmp_path: Path) -> Path:
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def command_lines(pids: Iterable[int]) -> bytes:
+    return b"".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in pids)
+
+
+def content_of(path: Path) -> tuple[bytes, int]:
+    """And its mode."""
+    return path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
 
 
 @pytest.mark.threat("P19")
@@ -129,14 +139,15 @@ async def test_secrets_from_the_environment_are_in_no_command_line_log_or_line_o
             told = {"words": "hunter2 swordfish sesame-open sesame-shut"}
             await client.result(await client.call("call_page_tool", page=page, tool="echo", arguments=told))
             everybody = {client.process.pid, browser.process.pid} | children_of(client.process.pid)
-            seen = b"".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in everybody)
+            seen = command_lines(everybody)
             await client.close_stdin()
             await client.rest()
 
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    logged, mode = content_of(path)
+    assert mode == 0o600
     assert b"serve" in seen
     for secret in (b"hunter2", b"swordfish", b"sesame-open", b"sesame-shut"):
-        for place in (seen, path.read_bytes(), bytes(client.errors)):
+        for place in (seen, logged, bytes(client.errors)):
             assert secret not in place
 
 

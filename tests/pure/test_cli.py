@@ -135,6 +135,7 @@ def test_a_header_in_a_wrong_form_is_refused_without_being_shown():
     assert "hunter2" not in result.output
 
 
+@pytest.mark.threat("F3")
 @pytest.mark.parametrize(
     "words",
     [

@@ -21,6 +21,8 @@ from bridge.origins import OriginRules, address, read_origin, read_pattern
 from bridge.serve.printable import printable
 from bridge.serve.stderr import StderrHandler
 from bridge.settings import (
+    ATTACH_VARIABLE,
+    HEADERS_VARIABLE,
     AgentSettings,
     AttachOptions,
     DialogPolicy,
@@ -82,6 +84,16 @@ def main() -> None:
         stdout.reconfigure(errors="backslashreplace")
 
 
+class _Lines(click.types.StringParamType):
+    """Text; several in one variable of the environment are lines."""
+
+    name = "text"
+    envvar_list_splitter = "\n"
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [line for line in super().split_envvar_value(rv) if line.strip()]
+
+
 def _read_header(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The values are secrets: no message may hold one."""
     pairs = [value.partition(":") for value in values]
@@ -129,15 +141,20 @@ _BROWSER_OPTIONS: Final = (
     click.option("--webmcp", is_flag=True, help="Switch WebMCP (document.modelContext) on, where the browser has it."),
     click.option(
         "--attach",
+        envvar=ATTACH_VARIABLE,
         metavar="WHERE",
-        help="Use a running browser instead: http://HOST:PORT, a ws:// or wss:// URL, or its profile folder.",
+        help="Use a running browser instead: http://HOST:PORT, a ws:// or wss:// URL, or its profile folder. Put it "
+        f"into {ATTACH_VARIABLE} where it is a secret: all users of a machine can read command lines.",
     ),
     click.option(
         "--attach-header",
         multiple=True,
+        type=_Lines(),
+        envvar=HEADERS_VARIABLE,
         callback=_read_header,
         metavar="NAME:VALUE",
-        help="Header to send with --attach; may be repeated. Its value is never logged.",
+        help="Header to send with --attach; may be repeated. Its value is never logged. Put headers into "
+        f"{HEADERS_VARIABLE}, one a line, where they are secrets.",
     ),
     click.option("-v", "--verbose", count=True, help="Say more on stderr; -vv says everything."),
 )

@@ -4,6 +4,8 @@ from typing import Final
 
 # wire
 CDP_MESSAGE_BYTES: Final = 256 * 1024 * 1024
+UNSENT_BYTES: Final = 128 * 1024 * 1024
+"""What may wait for a browser to take it: the shims of about a thousand documents, which it is sent one by one."""
 MCP_LINE_BYTES: Final = 16 * 1024 * 1024
 WEBSOCKET_QUEUE_MESSAGES: Final = 256
 """The reader drains at once, so this only absorbs a burst."""

@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from bridge.folders import Folders
 from bridge.origins import ANY_ORIGIN, OriginRules
+
+ATTACH_VARIABLE: Final = "PAGEBRIDGE_ATTACH"
+HEADERS_VARIABLE: Final = "PAGEBRIDGE_ATTACH_HEADERS"
+"""Variables of the environment, which only their user can read, for what may hold secrets."""
 
 FramePolicy = Literal["none", "same-origin", "all"]
 """Which iframes may offer tools beside their page."""

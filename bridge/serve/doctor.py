@@ -28,7 +28,7 @@ from bridge.errors import BridgeError
 from bridge.serve.printable import printable
 from bridge.serve.sample_page import serve_sample
 from bridge.serve.terminal import run_to_end
-from bridge.settings import AttachOptions, LaunchOptions
+from bridge.settings import ATTACH_VARIABLE, HEADERS_VARIABLE, AttachOptions, LaunchOptions
 
 ANSWER_SECONDS: Final = limits.HANDSHAKE_SECONDS + limits.NAVIGATION_SECONDS
 """Every request of the client ends by then; the server's own deadlines are shorter."""
@@ -167,7 +167,7 @@ async def open_client(options: LaunchOptions | AttachOptions) -> AsyncGenerator[
         command=sys.executable,
         # -P, or a folder named `bridge` where we were started would be run instead.
         args=["-P", "-m", "bridge", "serve", *option_words(options)],
-        env=dict(os.environ),
+        env={**os.environ, **option_variables(options)},
     )
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         client = Client(stdio_client(server, errlog=stderr), read_timeout_seconds=ANSWER_SECONDS)
@@ -182,16 +182,21 @@ async def open_client(options: LaunchOptions | AttachOptions) -> AsyncGenerator[
 
 
 def option_words(options: LaunchOptions | AttachOptions) -> list[str]:
-    """The words of a command line that mean these options."""
-    match options:
-        case LaunchOptions():
-            named = {"browser": options.browser_path, "profile": options.profile, "debug-port": options.debug_port}
-            flags = {"headed": options.headed, "no-sandbox": options.no_sandbox, "webmcp": options.webmcp}
-            words = [f"--{name}={value}" for name, value in named.items() if value is not None]
-            return words + [f"--{name}" for name, given in flags.items() if given]
-        case AttachOptions():
-            headers = [f"--attach-header={name}:{value}" for name, value in options.headers]
-            return [f"--attach={options.where}", *headers]
+    """The words of a command line that mean these options, with `option_variables`."""
+    if isinstance(options, AttachOptions):
+        return []
+    named = {"browser": options.browser_path, "profile": options.profile, "debug-port": options.debug_port}
+    flags = {"headed": options.headed, "no-sandbox": options.no_sandbox, "webmcp": options.webmcp}
+    words = [f"--{name}={value}" for name, value in named.items() if value is not None]
+    return words + [f"--{name}" for name, given in flags.items() if given]
+
+
+def option_variables(options: LaunchOptions | AttachOptions) -> dict[str, str]:
+    """Variables of the environment that mean these options: what may be a secret is in no command line."""
+    if isinstance(options, LaunchOptions):
+        return {ATTACH_VARIABLE: "", HEADERS_VARIABLE: ""}
+    headers = "\n".join(f"{name}:{value}" for name, value in options.headers)
+    return {ATTACH_VARIABLE: options.where, HEADERS_VARIABLE: headers}
 
 
 async def _describe_server(client: Client) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Generic
 
 import trio
 
+from bridge import limits
 from bridge.errors import BridgeError, CommandFailed, ConnectionLost
 from bridge.limits import CLOSE_SECONDS
 from bridge.wire.commands import Command, Event, Result, finish_command, is_for_nobody, is_unread, parse_event
@@ -91,7 +92,7 @@ class Connection:
         self._handlers: dict[SessionId | None, Handler] = {}
         self._unread: set[str] = set()
         """Methods of events that came in a form that nobody can read."""
-        self._outbox = Outbox(transport)
+        self._outbox = Outbox(transport, most_bytes=limits.UNSENT_BYTES)
         self._lost: ConnectionLost | None = None
         self._ended = trio.Event()
 
@@ -159,7 +160,7 @@ class Connection:
             raise lost
         method, command_id, message = self._encode(command, session_id)
         pending = self._pending[command_id] = Pending(method, command, command_id, session_id, on_done)
-        self._outbox.post(message)
+        self._post(message)
         return pending
 
     def forget(self, pending: Pending[Any]) -> None:
@@ -169,7 +170,13 @@ class Connection:
     def send_nowait(self, command: Command, session_id: SessionId | None = None) -> None:
         """Send a command whose reply nobody needs; it does nothing once the link is gone."""
         if self._lost is None:
-            self._outbox.post(self._encode(command, session_id)[2])
+            self._post(self._encode(command, session_id)[2])
+
+    def _post(self, message: bytes) -> None:
+        try:
+            self._outbox.post(message)
+        except trio.WouldBlock:
+            self._lose(ConnectionLost("the browser does not take what is sent to it"))
 
     def start(self, nursery: trio.Nursery) -> None:
         """Begin to carry messages. For `open_connection`, once."""
@@ -191,7 +198,7 @@ class Connection:
     async def _read(self) -> None:
         """Read until the transport ends or breaks the protocol; then settle every command."""
         try:
-            while True:
+            while self._lost is None:
                 message = await self._transport.receive()
                 if is_for_nobody(message) and not self.hears_all:
                     continue

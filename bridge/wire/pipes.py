@@ -112,12 +112,15 @@ class Outbox:
 
     Args:
         places: how many messages may wait before `send` waits as well.
+        most_bytes: how much may wait before `post` refuses more.
     """
 
-    def __init__(self, sender: Sender, *, places: float = math.inf) -> None:
+    def __init__(self, sender: Sender, *, places: float = math.inf, most_bytes: float = math.inf) -> None:
         self._sender = sender
         self._to_carrier, self._queue = trio.open_memory_channel[bytes](places)
         self._waiting = 0
+        self._most_bytes = most_bytes
+        self._waiting_bytes = 0
         self.carried = 0
 
     @property
@@ -129,8 +132,11 @@ class Outbox:
         """Send a message from code that can't wait. Raises trio.WouldBlock where no place is left."""
         if not self._waiting and self._sender.send_now(message):
             return
+        if self._waiting_bytes + len(message) > self._most_bytes:
+            raise trio.WouldBlock
         self._to_carrier.send_nowait(message)
         self._waiting += 1
+        self._waiting_bytes += len(message)
 
     async def send(self, message: bytes) -> None:
         """Send a message, and wait where too many wait already.
@@ -143,10 +149,12 @@ class Outbox:
             self.post(message)
             return
         self._waiting += 1
+        self._waiting_bytes += len(message)
         try:
             await self._to_carrier.send(message)
         except BaseException:
             self._waiting -= 1
+            self._waiting_bytes -= len(message)
             raise
 
     async def carry(self) -> None:
@@ -154,6 +162,7 @@ class Outbox:
         async for message in self._queue:
             await self._sender.send(message)
             self._waiting -= 1
+            self._waiting_bytes -= len(message)
             self.carried += 1
 
     async def discard(self) -> None:

@@ -176,6 +176,7 @@ def temporary(monkeypatch, tmp_path):
     return folder
 
 
+@pytest.mark.threat("L4")
 @linux_only
 @pytest.mark.parametrize("debug_port", [None, 0])
 async def test_browser_answers_and_leaves_nothing_behind(debug_port, mark, temporary):

@@ -35,6 +35,7 @@ async def kill_browser(bridge: Bridge) -> None:
     await pages._browser.connection.wait_lost()
 
 
+@pytest.mark.threat("L5")
 async def test_every_call_in_a_browser_that_dies_is_told_so_at_once(site: Site):
     answers: list[Answer] = []
     async with open_bridge(OURS) as bridge:
@@ -56,6 +57,7 @@ async def test_every_call_in_a_browser_that_dies_is_told_so_at_once(site: Site):
     assert [facts(answer) for answer in answers] == [("browser_gone", "unknown", True)] * 3
 
 
+@pytest.mark.threat("L5")
 async def test_a_browser_of_ours_is_started_again_when_it_is_needed_and_old_handles_stay_gone(site: Site):
     url = site.page("/again", offering(PING))
     async with open_bridge(OURS, urls=(url,)) as bridge:
@@ -71,6 +73,7 @@ async def test_a_browser_of_ours_is_started_again_when_it_is_needed_and_old_hand
         assert (await call(agent, "p2", "ping")).text == "pong"
 
 
+@pytest.mark.threat("L5")
 async def test_a_browser_that_ends_again_and_again_is_left_alone(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(limits, "RESTARTS", 1)
     async with open_bridge(OURS) as bridge:

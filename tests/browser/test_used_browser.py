@@ -248,6 +248,7 @@ async def test_pages_that_do_not_answer_hold_up_the_tools_of_no_other(site: Site
             await other.run("Target.closeTarget", targetId=good)
 
 
+@pytest.mark.threat("L5")
 async def test_a_browser_that_is_busy_for_long_keeps_its_link(site: Site, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(limits, "KEEP_ALIVE_SECONDS", 1)
     monkeypatch.setattr(limits, "KEEP_ALIVE_PROBES", 1)
@@ -271,6 +272,7 @@ async def test_a_browser_that_is_busy_for_long_keeps_its_link(site: Site, monkey
             assert "problems" not in read(await agent.list_pages())
 
 
+@pytest.mark.threat("L5")
 async def test_a_page_that_is_killed_while_it_does_not_answer_is_a_page_again_once_it_is_loaded(site: Site):
     with run_chromium() as browser, trio.fail_after(30):
         async with open_other_client(browser.websocket) as other:

@@ -14,11 +14,12 @@ from pathlib import Path
 import click
 import pytest
 import trio
+from click.testing import CliRunner
 
 from bridge import cli
 from bridge.browser.process import open_process
 from bridge.calls.bridge import open_bridge
-from bridge.serve.doctor import option_words
+from bridge.serve.doctor import option_variables, option_words
 from bridge.settings import AttachOptions, LaunchOptions
 from tests.e2e.client import COMMAND
 from tests.sites import Site, offering, tool
@@ -317,7 +318,7 @@ def test_doctor_finds_everything_in_place(url: str):
 def test_doctor_gives_the_server_its_own_options(options: LaunchOptions | AttachOptions):
     taken: list[LaunchOptions | AttachOptions] = []
     probe = click.command()(cli._with_browser(lambda options: taken.append(options)))
-    probe.main(option_words(options), standalone_mode=False)
+    CliRunner().invoke(probe, option_words(options), env=option_variables(options), catch_exceptions=False)
     assert taken == [options]
 
 

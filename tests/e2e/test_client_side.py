@@ -222,6 +222,7 @@ def test_a_stdin_or_stdout_that_is_closed_is_refused_in_a_sentence(closed: str):
     assert done.stderr.count(b"\n") == 1
 
 
+@pytest.mark.threat("L5")
 async def test_without_a_stderr_everything_else_works(site: Site):
     async with open_raw(
         "--open", site.page("/quiet", HANGING), "-vv", before=["/bin/sh", "-c", 'exec "$0" "$@" 2>&-']
@@ -233,6 +234,7 @@ async def test_without_a_stderr_everything_else_works(site: Site):
         assert await wait_exit(client) == 0
 
 
+@pytest.mark.threat("L5")
 async def test_a_bridge_that_was_stopped_goes_on_where_it_was(site: Site):
     async with open_raw("--open", site.page("/stopped", HANGING)) as client:
         await start_with_page(client)

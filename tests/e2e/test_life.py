@@ -61,6 +61,7 @@ async def start_with_page(client: RawClient) -> None:
     await client.result(await client.call("list_pages"))
 
 
+@pytest.mark.threat("L5")
 async def test_closing_stdin_while_idle_ends_everything(site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
         await start_with_page(client)
@@ -76,6 +77,7 @@ async def test_closing_stdin_while_idle_ends_everything(site: Site):
     assert b"Traceback" not in client.errors
 
 
+@pytest.mark.threat("L5")
 @pytest.mark.parametrize("how", ["stdin", "SIGTERM", "stdout"])
 async def test_the_end_says_nothing_on_stderr(how: str, site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
@@ -137,6 +139,7 @@ async def test_closing_stdin_before_the_browser_is_up_ends_everything(tmp_path: 
     assert b"Traceback" not in client.errors
 
 
+@pytest.mark.threat("L5")
 async def test_closing_stdin_while_a_browser_is_looked_for_again_ends_everything(tmp_path: Path):
     with run_chromium(profile=tmp_path) as theirs:
         async with open_raw("--attach", theirs.websocket) as client:

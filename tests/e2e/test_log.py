@@ -4,9 +4,11 @@ import json
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 from base64 import b64encode
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import trio
 
 from tests.browsers import run_chromium
 from tests.e2e.client import COMMAND, open_agent, open_raw, read, text_of
+from tests.e2e.test_life import children_of
 from tests.sites import Site, offering, tool
 
 NUMBERS = "{type: 'object', properties: {a: {type: 'number'}, b: {type: 'number'}}, required: ['a', 'b']}"
@@ -36,6 +39,15 @@ def path(tmp_path: Path) -> Path:
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def command_lines(pids: Iterable[int]) -> bytes:
+    return b"".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in pids)
+
+
+def content_of(path: Path) -> tuple[bytes, int]:
+    """And its mode."""
+    return path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
 
 
 @pytest.mark.threat("P19")
@@ -110,6 +122,33 @@ async def test_a_call_that_is_cancelled_leaves_a_line(site: Site, path: Path):
         [line] = lines_of(path)
         assert (line["tool"], line["outcome"], line["code"]) == ("hang", "unknown", "cancelled")
         assert (line["origin"], line["arguments"]) == (site.origin, {"a": 1})
+
+
+@pytest.mark.threat("L4")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_secrets_from_the_environment_are_in_no_command_line_log_or_line_of_stderr(site: Site, path: Path):
+    with run_chromium(site.page("/hidden", PAGE)) as browser:
+        given = {
+            "PAGEBRIDGE_ATTACH": browser.websocket.replace("ws://", "ws://zoe:hunter2@") + "?token=swordfish",
+            "PAGEBRIDGE_ATTACH_HEADERS": "X-Key: sesame-open\nX-Other: sesame-shut",
+        }
+        async with open_raw("--log", str(path), "-vv", env=given) as client:
+            await client.initialize()
+            listed = await client.result(await client.call("list_pages"))
+            [page] = [page["page"] for page in listed["structuredContent"]["pages"] if "/hidden" in page["url"]]
+            told = {"words": "hunter2 swordfish sesame-open sesame-shut"}
+            await client.result(await client.call("call_page_tool", page=page, tool="echo", arguments=told))
+            everybody = {client.process.pid, browser.process.pid} | children_of(client.process.pid)
+            seen = command_lines(everybody)
+            await client.close_stdin()
+            await client.rest()
+
+    logged, mode = content_of(path)
+    assert mode == 0o600
+    assert b"serve" in seen
+    for secret in (b"hunter2", b"swordfish", b"sesame-open", b"sesame-shut"):
+        for place in (seen, logged, bytes(client.errors)):
+            assert secret not in place
 
 
 @pytest.mark.threat("P19", "L4")

@@ -91,6 +91,7 @@ async def use_over(spoil: SpoilNth, *, well: bool = True, links: int = 1) -> lis
     return answers
 
 
+@pytest.mark.threat("L2")
 @SHORT_AND_FULL
 @pytest.mark.parametrize("what", HARMLESS)
 async def test_nothing_is_lost_where_a_reply(autojump_clock: MockClock, what: str, full: bool):

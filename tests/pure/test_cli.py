@@ -59,6 +59,22 @@ def test_attach_options_are_read():
     assert read_options(*words) == AttachOptions(where="ws://h/x", headers=(("A", "b:c"), ("D", "e")))
 
 
+def test_what_may_be_secret_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PAGEBRIDGE_ATTACH", "wss://h/x?token=a b")
+    monkeypatch.setenv("PAGEBRIDGE_ATTACH_HEADERS", "A: b c\n\nD:e\n")
+    assert read_options() == AttachOptions(where="wss://h/x?token=a b", headers=(("A", "b c"), ("D", "e")))
+    # What is written counts more.
+    assert read_options("--attach", "ws://i", "--attach-header", "F:g") == AttachOptions(
+        where="ws://i", headers=(("F", "g"),)
+    )
+    assert "hunter2" not in run("doctor", "--help").output
+    monkeypatch.setenv("PAGEBRIDGE_ATTACH_HEADERS", "hunter2")
+    result = run("tools", URL)
+    assert result.exit_code == 2
+    assert "NAME:VALUE" in result.stderr
+    assert "hunter2" not in result.output
+
+
 def test_iframes_and_files_are_left_alone_unless_asked_for():
     usual = read_pages()
     assert usual == PageSettings(folders=usual.folders)
@@ -119,6 +135,7 @@ def test_a_header_in_a_wrong_form_is_refused_without_being_shown():
     assert "hunter2" not in result.output
 
 
+@pytest.mark.threat("F3")
 @pytest.mark.parametrize(
     "words",
     [

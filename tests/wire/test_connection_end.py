@@ -6,6 +6,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from bridge import limits
 from bridge.errors import CommandFailed, ConnectionLost, PageGone
 from bridge.limits import CLOSE_SECONDS
 from bridge.wire.commands import page, target
@@ -291,3 +292,20 @@ async def test_closing_a_transport_that_hangs_is_bounded(autojump_clock):
             left = trio.current_time()
 
     assert trio.current_time() - left == CLOSE_SECONDS
+
+
+@pytest.mark.threat("L2")
+async def test_a_browser_that_takes_nothing_loses_its_link_before_the_memory_is_full(slow_peer, monkeypatch):
+    monkeypatch.setattr(limits, "UNSENT_BYTES", 10_000)
+    async with slow_peer.open_link() as link:
+        calls = [link.start(target.create_target("about:blank")) for _ in range(200)]
+        with trio.fail_after(2):
+            lost = await link.connection.wait_lost()
+            for call in calls:
+                await call.wait_ended()
+        with pytest.raises(ConnectionLost):
+            await link.connection.run(target.create_target("about:blank"))
+
+    assert "does not take what is sent to it" in str(lost)
+    assert all(isinstance(call.error, ConnectionLost) for call in calls)
+    assert len({id(call.error) for call in calls}) == 200

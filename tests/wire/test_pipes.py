@@ -129,3 +129,23 @@ async def test_nobody_at_the_other_end_is_told_by_who_carries(ends):
 
     with pytest.raises(trio.BrokenResourceError):
         await outbox.carry()
+
+
+@pytest.mark.parametrize("over", [0, 1])
+async def test_so_much_may_wait_and_no_more(ends, nursery: trio.Nursery, over: int):
+    sender, receiver = ends
+    outbox = Outbox(MessageWriter(sender, end=b"\n"), most_bytes=LARGE + 1)
+    outbox.post(b"a" * LARGE)
+    if over:
+        with pytest.raises(trio.WouldBlock):
+            outbox.post(b"bc")
+    outbox.post(b"b")
+    with pytest.raises(trio.WouldBlock):
+        outbox.post(b"c")
+    nursery.start_soon(outbox.carry)
+
+    assert await read_messages(receiver, 2) == [b"a" * LARGE, b"b"]
+    await wait_all_tasks_blocked()
+    outbox.post(b"d" * (LARGE + 1))
+    assert await read_messages(receiver, 1) == [b"d" * (LARGE + 1)]
+    outbox.close()

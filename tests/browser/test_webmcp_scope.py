@@ -20,6 +20,7 @@ from bridge.wire.router import SessionId
 from bridge.wire.transports import Transport
 from bridge.wire.websocket import open_websocket
 from tests.browser.asking import call, facts, list_tools, names, number_of_realm, open_page, page_of, reach_number
+from tests.browser.conftest import OpenHostile
 from tests.browser.webmcp import claiming, evaluate, registering
 from tests.sites import Site, tool
 
@@ -31,32 +32,8 @@ def chromium(webmcp_chromium: str) -> str:
 
 
 @pytest.mark.threat("P7")
-async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent: Agent, site: Site):
-    hostile = registering(
-        tool("sum", "async ({a}) => ({total: a[0] + a[1], list: [1, 'two', {three: 3}]})"),
-        more="""
-          const bad = () => { throw new Error('replaced') };
-          for (const name of ['getTools', 'executeTool', 'registerTool', 'addEventListener']) {
-            ModelContext.prototype[name] = bad;
-          }
-          Object.defineProperty(Document.prototype, 'modelContext', {get: bad});
-          Object.defineProperty(document, 'modelContext', {get: bad});
-          for (const name of ['stringify', 'parse']) JSON[name] = bad;
-          for (const name of ['apply', 'defineProperty', 'ownKeys', 'getPrototypeOf']) Reflect[name] = bad;
-          Array.prototype[Symbol.iterator] = Array.isArray = bad;
-          Object.prototype.toJSON = Array.prototype.toJSON = bad;
-          Promise.prototype.then = bad;
-          EventTarget.prototype.addEventListener = Document.prototype.querySelectorAll = bad;
-          Object.defineProperty(NodeList.prototype, 'length', {get: bad});
-          Element.prototype.getAttribute = Function.prototype.toString = String.prototype.includes = bad;
-          window.Promise = window.Proxy = bad;
-          for (const name of ['value', 'get', 'set', 'annotations', 'inputSchema', 'source', 'window', 'claims']) {
-            Object.defineProperty(Object.prototype, name, {set: bad, get() { return undefined }, configurable: true});
-          }
-          for (const index of ['0', '1', '2']) Object.defineProperty(Array.prototype, index, {set: bad, get: bad});
-        """,
-    )
-    page = await open_page(agent, site.page("/hostile", hostile))
+async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent: Agent, hostile: OpenHostile):
+    page = await hostile("replaces_registering")
 
     assert names(await list_tools(agent, page)) == ["sum"]
     assert (await call(agent, page, "sum", {"a": [1, 2]})).text == '{"total":3,"list":[1,"two",{"three":3}]}'
@@ -168,7 +145,7 @@ async def test_a_tool_that_is_replaced_while_the_call_is_on_its_way_does_not_run
 
 # A navigation between listing and running: the tool of the same name on the other origin never runs
 
-ACT = tool("act", "input => { ran.push(input); return location.origin }")
+TWIN = "/hostile/registers_twin.html"
 
 
 class Holding(Transport):
@@ -217,20 +194,20 @@ async def runs_at(page: Page, origin: str) -> object:
 
 
 @pytest.mark.threat("P15")
+@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize("process", ["same", "other"])
 @pytest.mark.parametrize("number", [1, 2, 3])
 async def test_a_page_that_is_elsewhere_before_any_command_of_a_call(
     agent: Agent, bridge: Bridge, chromium: str, site: Site, other_site: Site, number: int, process: str
 ):
     elsewhere = other_site if process == "same" else other_site.elsewhere()
-    other_site.page("/act", registering(ACT))
-    handle = await open_page(agent, site.page("/act", registering(ACT)))
+    handle = await open_page(agent, site.origin + TWIN)
     await list_tools(agent, handle)
     page = await page_of(bridge, handle)
     async with open_driver(chromium, page) as driver:
 
         async def leave() -> None:
-            await driver.run(navigate(elsewhere.origin + "/act"))
+            await driver.run(navigate(elsewhere.origin + TWIN))
 
         connection = page._session.connection
         holding = connection._transport = connection._outbox._sender = Holding(connection._transport, number, leave)
@@ -242,15 +219,16 @@ async def test_a_page_that_is_elsewhere_before_any_command_of_a_call(
 
 
 @pytest.mark.threat("P15")
+@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize("first", ["call", "navigation"])
 async def test_a_page_that_leaves_while_the_call_is_on_its_way(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site, first: str
 ):
-    target_url = other_site.page("/act", registering(ACT))
-    handle = await open_page(agent, site.page("/act", registering(ACT)))
+    target_url = other_site.origin + TWIN
+    handle = await open_page(agent, site.origin + TWIN)
     page = await page_of(bridge, handle)
     for _ in range(5):
-        await page.navigate(site.origin + "/act")
+        await page.navigate(site.origin + TWIN)
         await list_tools(agent, handle)
         async with trio.open_nursery() as nursery:
             if first == "navigation":
@@ -264,6 +242,7 @@ async def test_a_page_that_leaves_while_the_call_is_on_its_way(
 
 
 @pytest.mark.threat("P15")
+@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize(
     "where",
     [
@@ -276,7 +255,7 @@ async def test_a_page_that_leaves_while_the_call_is_on_its_way(
 async def test_a_page_that_takes_itself_elsewhere_during_a_call(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site, where: str
 ):
-    target_url = other_site.page("/act", registering(ACT))
+    target_url = other_site.origin + TWIN
     leaving = registering(
         tool("act", "() => { inside(); return new Promise(() => {}) }"),
         more=f"window.inside = () => {{}}; window.leave = () => {{ location.href = {target_url!r} }}",
@@ -293,15 +272,16 @@ async def test_a_page_that_takes_itself_elsewhere_during_a_call(
 
 
 @pytest.mark.threat("P15")
+@pytest.mark.usefixtures("hostile")
 async def test_a_call_that_reaches_a_document_of_the_past_finds_nothing(agent: Agent, bridge: Bridge, site: Site):
     """No decision of ours is in the way here: the call is sent as if the page had left at the last moment, and to a
     document that has the same number in its own process."""
     elsewhere = site.elsewhere()
-    handle = await open_page(agent, site.page("/act", registering(ACT)))
+    handle = await open_page(agent, site.origin + TWIN)
     page = await page_of(bridge, handle)
     old = page.document
     assert old is not None
-    await reach_number(page, elsewhere.origin + "/act", await number_of_realm(page))
+    await reach_number(page, elsewhere.origin + TWIN, await number_of_realm(page))
     await list_tools(agent, handle)
     [there] = bridge.registry.snapshot[handle]
 

@@ -24,6 +24,7 @@ from tests.browser.asking import (
     run_script,
     wait_shown,
 )
+from tests.browser.conftest import OpenHostile
 from tests.browser.other_client import OtherClient, open_other_client
 from tests.sites import Site, offering, tool
 
@@ -286,11 +287,17 @@ def taking(site: Site, word: str) -> str:
 
 
 @pytest.mark.threat("P14")
-@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("way", ["another origin", "another process", "redirects", "back out of the cache"])
 async def test_a_page_that_leaves_before_a_call_reaches_it_takes_nothing_along(
-    agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site, other_site: Site, way: str, moment: str
+    agent: Agent,
+    bridge: Bridge,
+    other_client: OtherClient,
+    site: Site,
+    other_site: Site,
+    way: str,
+    moment: str,
+    hostile: OpenHostile,
 ):
     there = site.elsewhere() if way == "another process" else other_site
     there_url = taking(there, "stolen")
@@ -330,11 +337,16 @@ async def test_a_page_that_leaves_before_a_call_reaches_it_takes_nothing_along(
 
 
 @pytest.mark.threat("P14")
-@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("with_toolset", [False, True], ids=["by name", "with a toolset"])
 async def test_a_reload_before_a_call_reaches_the_page_runs_it_once_or_not_at_all(
-    agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site, with_toolset: bool, moment: str
+    agent: Agent,
+    bridge: Bridge,
+    other_client: OtherClient,
+    site: Site,
+    with_toolset: bool,
+    moment: str,
+    hostile: OpenHostile,
 ):
     url = taking(site, "taken")
     handle = await open_page(agent, url)

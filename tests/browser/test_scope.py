@@ -49,9 +49,8 @@ async def send_elsewhere(agent: Agent, bridge: Bridge, handle: str, url: str) ->
 
 
 @pytest.mark.threat("P14")
-@pytest.mark.usefixtures("hostile")
 async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
-    agent: Agent, bridge: Bridge, site: Site, other_site: Site
+    agent: Agent, bridge: Bridge, site: Site, other_site: Site, hostile: OpenHostile
 ):
     page = await open_page(agent, site.page("/counting", COUNTING))
     await list_tools(agent, page)
@@ -70,8 +69,9 @@ async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
 
 
 @pytest.mark.threat("P14")
-@pytest.mark.usefixtures("hostile")
-async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(agent: Agent, bridge: Bridge, site: Site):
+async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(
+    agent: Agent, bridge: Bridge, site: Site, hostile: OpenHostile
+):
     """No decision of ours is in the way here: a call is sent as it would be if the page left at the last moment."""
     elsewhere = site.elsewhere()
     handle = await open_page(agent, site.page("/counting", COUNTING))

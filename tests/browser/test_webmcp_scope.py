@@ -194,11 +194,17 @@ async def runs_at(page: Page, origin: str) -> object:
 
 
 @pytest.mark.threat("P15")
-@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize("process", ["same", "other"])
 @pytest.mark.parametrize("number", [1, 2, 3])
 async def test_a_page_that_is_elsewhere_before_any_command_of_a_call(
-    agent: Agent, bridge: Bridge, chromium: str, site: Site, other_site: Site, number: int, process: str
+    agent: Agent,
+    bridge: Bridge,
+    chromium: str,
+    site: Site,
+    other_site: Site,
+    number: int,
+    process: str,
+    hostile: OpenHostile,
 ):
     elsewhere = other_site if process == "same" else other_site.elsewhere()
     handle = await open_page(agent, site.origin + TWIN)
@@ -219,10 +225,9 @@ async def test_a_page_that_is_elsewhere_before_any_command_of_a_call(
 
 
 @pytest.mark.threat("P15")
-@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize("first", ["call", "navigation"])
 async def test_a_page_that_leaves_while_the_call_is_on_its_way(
-    agent: Agent, bridge: Bridge, site: Site, other_site: Site, first: str
+    agent: Agent, bridge: Bridge, site: Site, other_site: Site, first: str, hostile: OpenHostile
 ):
     target_url = other_site.origin + TWIN
     handle = await open_page(agent, site.origin + TWIN)
@@ -242,7 +247,6 @@ async def test_a_page_that_leaves_while_the_call_is_on_its_way(
 
 
 @pytest.mark.threat("P15")
-@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize(
     "where",
     [
@@ -253,7 +257,7 @@ async def test_a_page_that_leaves_while_the_call_is_on_its_way(
     ids=["before it runs", "as it runs", "inside"],
 )
 async def test_a_page_that_takes_itself_elsewhere_during_a_call(
-    agent: Agent, bridge: Bridge, site: Site, other_site: Site, where: str
+    agent: Agent, bridge: Bridge, site: Site, other_site: Site, where: str, hostile: OpenHostile
 ):
     target_url = other_site.origin + TWIN
     leaving = registering(
@@ -272,8 +276,9 @@ async def test_a_page_that_takes_itself_elsewhere_during_a_call(
 
 
 @pytest.mark.threat("P15")
-@pytest.mark.usefixtures("hostile")
-async def test_a_call_that_reaches_a_document_of_the_past_finds_nothing(agent: Agent, bridge: Bridge, site: Site):
+async def test_a_call_that_reaches_a_document_of_the_past_finds_nothing(
+    agent: Agent, bridge: Bridge, site: Site, hostile: OpenHostile
+):
     """No decision of ours is in the way here: the call is sent as if the page had left at the last moment, and to a
     document that has the same number in its own process."""
     elsewhere = site.elsewhere()

@@ -91,7 +91,7 @@ async def test_one_that_the_page_has_already_stays_as_it_is(
     assert (await call(agent, handle, "add", {"a": 1, "b": 2})).text == "3"
 
 
-@pytest.mark.threat("P8", "P16")
+@pytest.mark.threat("F5", "P8", "P16")
 @pytest.mark.parametrize("change", ["its function", "its groups", "whole", "the tool in it"])
 async def test_calls_of_the_bridge_never_go_through_it(agent: Agent, bridge: Bridge, hostile: OpenHostile, change: str):
     handle = await hostile("changes_dtmcp")

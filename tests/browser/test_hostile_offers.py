@@ -9,7 +9,7 @@ import trio
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from tests.browser.asking import call, code, list_tools, names, page_of, read, run_script
+from tests.browser.asking import call, code, list_parts, list_tools, names, page_of, read, run_script
 from tests.browser.conftest import OpenHostile
 from tests.odd_names import NAMES, serve_names
 from tests.sites import Site
@@ -108,16 +108,12 @@ async def test_a_tool_is_reached_by_its_id_and_by_its_name_whatever_that_is(
 ):
     serve_names(site)
     page = await hostile("names")
-    found: dict[str, str] = {}
-    cursor: str | None = None
-    while not found or cursor:
-        listing = read(await agent.list_page_tools(page, None, cursor))
-        cursor = listing.get("next_cursor")
-        groups = listing["pages"][0]["groups"]
-        found |= {tool["id"]: tool["name"] for group in groups for tool in group["tools"] if group["name"] != "Spy"}
+    parts = await list_parts(agent, page)
+    groups = [group for part in parts for group in part["groups"] if group["name"] != "Spy"]
+    found = {tool["id"]: tool["name"] for group in groups for tool in group["tools"]}
 
     assert list(found.values()) == NAMES
-    assert "at most 128 characters" in listing["pages"][0]["problems"][0]
+    assert "at most 128 characters" in parts[0]["problems"][0]
     for tool_id, name in found.items():
         for word in (tool_id, name):
             reached = found.get(word, name)  # an id is an id, though another tool has it as its name

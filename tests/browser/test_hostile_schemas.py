@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from bridge.calls.agent import Agent
-from tests.browser.asking import call, facts, list_tools, names, read
+from tests.browser.asking import call, facts, list_parts, list_tools, names, read
 from tests.browser.conftest import OpenHostile
 from tests.sites import Site
 
@@ -64,12 +64,7 @@ async def test_what_a_schema_names_is_never_fetched(agent: Agent, hostile: OpenH
     page = await hostile("schemas_elsewhere")
 
     with trio.fail_after(20):
-        found: list[str] = []
-        cursor: str | None = None
-        while not found or cursor:
-            listing = read(await agent.list_page_tools(page, None, cursor))
-            cursor = listing.get("next_cursor")
-            found += names(listing["pages"][0])
+        found = [name for part in await list_parts(agent, page) for name in names(part)]
         answers = [await call(agent, page, name, {"a": 1}) for name in found]
 
     assert len(answers) == 12 * len(places)

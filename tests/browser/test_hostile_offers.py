@@ -9,10 +9,21 @@ import trio
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
+from bridge.page.discovery import BOUNDS
 from tests.browser.asking import call, code, list_parts, list_tools, names, page_of, read, run_script
 from tests.browser.conftest import OpenHostile
 from tests.odd_names import NAMES, serve_names
 from tests.sites import Site
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What never comes, or never ends, is waited for no longer than what does takes."""
+    monkeypatch.setattr(limits, "LISTENER_SECONDS", 0.3)
+    monkeypatch.setattr(limits, "DISCOVERY_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "ASKED_SECONDS", 0.2)
+    monkeypatch.setitem(BOUNDS, "patience", 200)
+
 
 # Properties that are read
 
@@ -184,9 +195,8 @@ async def test_a_bad_listener_is_named_and_costs_the_good_one_nothing(
     ],
 )
 async def test_a_page_that_hangs_when_it_is_asked_is_let_go_and_its_other_tools_work(
-    agent: Agent, bridge: Bridge, hostile: OpenHostile, how: str, monkeypatch: pytest.MonkeyPatch
+    agent: Agent, bridge: Bridge, hostile: OpenHostile, how: str
 ):
-    monkeypatch.setattr(limits, "LISTENER_SECONDS", 0.3)
     page = await hostile("listeners", how)
 
     with trio.fail_after(10):

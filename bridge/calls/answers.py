@@ -83,15 +83,17 @@ _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 
 
 def visible_words(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema in which no title and no description has anything hidden. Names and values stay what they are, since a
-    call has to repeat them."""
+    """A schema in which no title and no description has anything hidden, nor `<` and `>`.
+
+    Names and values stay what they are, since a call has to repeat them.
+    """
     return {keyword: _visible_part(keyword, part) for keyword, part in schema.items()}
 
 
 def _visible_part(keyword: str, part: Any) -> Any:  # noqa: ANN401  # JSON
     match part:
         case str() if keyword in ("title", "description"):
-            return visible(part)
+            return escape(part)
         case dict() if keyword in _NAMED:
             named = cast("dict[str, Any]", part)
             return {name: _visible_part("", inner) for name, inner in named.items()}

@@ -27,6 +27,17 @@ async def list_tools(agent: Agent, page: str) -> dict[str, Any]:
     return read(answer)["pages"][0]
 
 
+async def list_parts(agent: Agent, page: str) -> list[dict[str, Any]]:
+    """All parts of the listing of one page, in their order."""
+    parts: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while not parts or cursor is not None:
+        listing = read(await agent.list_page_tools(page, None, cursor))
+        parts += listing["pages"]
+        cursor = listing.get("next_cursor")
+    return parts
+
+
 async def call(
     agent: Agent,
     page: str,

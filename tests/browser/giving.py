@@ -30,7 +30,13 @@ class Give(Protocol):
 
 async def open_giver(bridge: Bridge, agent: Agent, site: Site, before: str = "") -> Give:
     run = tool("run", "({source}) => (0, eval)(source)", "{}")
-    handle = await open_page(agent, site.page(f"/gives{next(numbers)}", ELEMENT + before + offering(run)))
+    return await make_giver(
+        bridge, agent, await open_page(agent, site.page(f"/gives{next(numbers)}", ELEMENT + before + offering(run)))
+    )
+
+
+async def make_giver(bridge: Bridge, agent: Agent, handle: str) -> Give:
+    """For a page whose one tool, the first, evaluates `source`."""
     await list_tools(agent, handle)
     [found] = bridge.registry.snapshot[handle]
 

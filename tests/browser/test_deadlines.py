@@ -124,11 +124,10 @@ async def test_a_page_that_holds_itself_again_and_again_costs_each_call_no_more_
 
 @pytest.mark.threat("P12")
 async def test_a_request_without_an_answer_holds_its_page_which_is_said_until_it_is_answered(
-    agent: Agent, bridge: Bridge, site: Site
+    agent: Agent, bridge: Bridge, site: Site, hostile: OpenHostile
 ):
     site.gates["/never"] = gate = threading.Event()
-    asks = tool("asks", "() => { const r = new XMLHttpRequest(); r.open('GET', '/never', false); r.send(); return 1 }")
-    page = await open_page(agent, site.page("/asks", offering(asks, PING)))
+    page = await hostile("waits_for_server")
     await list_tools(agent, page)
 
     with trio.fail_after(SECONDS + 1):

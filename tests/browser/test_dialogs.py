@@ -17,6 +17,7 @@ from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from bridge.wire.commands import DialogOpening, runtime
 from bridge.wire.commands import page as cdp_page
 from tests.browser.asking import answer_dialog, call, code, facts, list_tools, open_page, page_of, read, run_script
+from tests.browser.conftest import OpenHostile
 from tests.browser.other_client import open_other_client
 from tests.browser.test_deadlines import Renderers
 from tests.browsers import run_chromium
@@ -276,12 +277,9 @@ async def test_a_dialog_while_a_page_is_asked_for_its_tools_is_told_and_the_tool
     assert (await call(agent, page, "ping")).text == "pong"
 
 
-LOOP = tool("loop", "() => { while (true) confirm('Again?') }")
-
-
 @pytest.mark.threat("P12")
-async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent, site: Site):
-    page = await open_page(agent, site.page("/loop", offering(LOOP, PING)))
+async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent, site: Site, hostile: OpenHostile):
+    page = await hostile("asks_for_ever")
 
     assert code(await call(agent, page, "loop")) == "dialog_open"
     assert code(await answer_dialog(agent, page, True, None)) == "dialog_open"
@@ -294,7 +292,7 @@ async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent,
     assert code(await call(agent, page, "confirm")) == "dialog_open"
     assert (await answer_dialog(agent, page, False, None)).text == "no"
 
-    await agent.navigate_page(page, site.page("/loop", offering(LOOP, PING)), None)
+    await agent.navigate_page(page, site.origin + "/hostile/asks_for_ever.html", None)
     await call(agent, page, "loop")
     with trio.fail_after(5):
         assert not (await agent.close_page(page)).is_error
@@ -303,9 +301,9 @@ async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent,
 @pytest.mark.threat("P12")
 @pytest.mark.parametrize("page_settings", [PageSettings(dialogs="accept"), PageSettings(dialogs="dismiss")])
 async def test_a_tool_that_asks_without_end_ends_in_time_where_the_settings_answer(
-    agent: Agent, bridge: Bridge, site: Site
+    agent: Agent, bridge: Bridge, hostile: OpenHostile
 ):
-    page = await open_page(agent, site.page("/settled-loop", offering(LOOP, PING)))
+    page = await hostile("asks_for_ever")
     await list_tools(agent, page)
 
     with trio.fail_after(1.3):

@@ -5,6 +5,7 @@ import pytest
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from tests.browser.asking import call, code, facts, list_tools, names, open_page, read
+from tests.browser.conftest import OpenHostile
 from tests.sites import Site, offering, tool
 
 
@@ -185,31 +186,8 @@ async def test_equal_answers_are_announced_once(agent: Agent, bridge: Bridge, si
 
 
 @pytest.mark.threat("P7")
-async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent: Agent, site: Site):
-    hostile = """<script>
-      const tool = {name: 'sum', description: 'x', inputSchema: {type: 'object', properties: {a: {type: 'array'}}},
-                    execute: async ({a}) => ({total: a[0] + a[1], list: [1, 'two', {three: 3}]})};
-      addEventListener('devtoolstooldiscovery', event => event.respondWith({name: 'Hostile', tools: [tool]}));
-      const bad = () => { throw new Error('replaced') };
-      for (const name of ['stringify', 'parse']) JSON[name] = bad;
-      for (const name of ['apply', 'defineProperty', 'ownKeys', 'getPrototypeOf']) Reflect[name] = bad;
-      for (const name of ['keys', 'entries', 'defineProperty', 'getPrototypeOf']) Object[name] = bad;
-      for (const name of ['push', 'map', 'forEach', 'slice', 'join']) Array.prototype[name] = bad;
-      Array.prototype[Symbol.iterator] = bad;
-      Array.isArray = bad;
-      Object.prototype.toJSON = bad;
-      Array.prototype.toJSON = bad;
-      Promise.prototype.then = bad;
-      EventTarget.prototype.dispatchEvent = bad;
-      EventTarget.prototype.addEventListener = bad;
-      window.CustomEvent = window.Event = window.Promise = bad;
-      String.prototype.toWellFormed = String.prototype.slice = bad;
-      for (const name of ['value', 'get', 'set', 'length']) {
-        Object.defineProperty(Object.prototype, name, {set: bad, get() { return undefined }, configurable: true});
-      }
-      for (const index of ['0', '1', '2']) Object.defineProperty(Array.prototype, index, {set: bad, get: bad});
-    </script>"""
-    page = await open_page(agent, site.page("/hostile", hostile))
+async def test_a_page_that_replaced_the_built_ins_is_still_read_and_called(agent: Agent, hostile: OpenHostile):
+    page = await hostile("replaces")
 
     assert names(await list_tools(agent, page)) == ["sum"]
     answer = await call(agent, page, "sum", {"a": [1, 2]})

@@ -6,6 +6,7 @@ from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.wire.commands import runtime
 from tests.browser.asking import call, list_tools, names, open_page
+from tests.browser.conftest import OpenHostile
 from tests.sites import Site, offering, tool
 
 ADD = tool("add", "({a, b}) => a + b", "{type: 'object', required: ['a', 'b']}")
@@ -78,40 +79,35 @@ async def test_no_loop_over_the_window_meets_it_and_the_page_may_remove_it(agent
     assert await evaluate(bridge, handle, "'__dtmcp' in window") is False
 
 
-async def test_one_that_the_page_has_already_stays_as_it_is(agent: Agent, bridge: Bridge, site: Site):
-    for path, own in {
-        "/value": "<script>window.__dtmcp = 'mine'</script>",
-        "/frozen": "<script>Object.defineProperty(window, '__dtmcp', {value: 'mine'})</script>",
-        "/getter": "<script>Object.defineProperty(window, '__dtmcp', {get: () => 'mine', set() { throw 1 }})</script>",
-    }.items():
-        handle = await open_page(agent, site.page(path, own + offering(ADD)))
-        await list_tools(agent, handle)
-        assert await evaluate(bridge, handle, "__dtmcp") == "mine"
-        assert (await call(agent, handle, "add", {"a": 1, "b": 2})).text == "3"
-
-
-@pytest.mark.threat("P8", "F5")
-async def test_calls_of_the_bridge_never_go_through_it(agent: Agent, bridge: Bridge, site: Site):
-    kept = f"<script>window.kept = {ADD}</script>"
-    listen = """<script>addEventListener('devtoolstooldiscovery', event =>
-      event.respondWith({name: 'Test tools', tools: [kept]}))</script>"""
-    handle = await open_page(agent, site.page("/replaced", kept + listen))
+@pytest.mark.threat("P8")
+@pytest.mark.parametrize("how", ["value", "frozen", "getter"])
+async def test_one_that_the_page_has_already_stays_as_it_is(
+    agent: Agent, bridge: Bridge, hostile: OpenHostile, how: str
+):
+    handle = await hostile("has_dtmcp", how)
     await list_tools(agent, handle)
-    for replace in (
-        "__dtmcp.executeTool = () => 'stolen'",
-        "__dtmcp.toolGroups = [{tools: [{name: 'add', execute: () => 'stolen'}]}]",
-        "window.__dtmcp = {toolGroups: [], executeTool: () => 'stolen'}",
-        "kept.execute = () => 'stolen'",
-    ):
-        assert await evaluate(bridge, handle, f"{replace}; true") is True
-        assert (await call(agent, handle, "add", {"a": 1, "b": 2})).text == "3", replace
 
-    assert await evaluate(bridge, handle, "__dtmcp.executeTool('add')") == "stolen"
+    assert await evaluate(bridge, handle, "__dtmcp") == "mine"
+    assert (await call(agent, handle, "add", {"a": 1, "b": 2})).text == "3"
 
 
-async def test_a_page_that_freezes_it_is_still_listed_and_called(agent: Agent, bridge: Bridge, site: Site):
-    handle = await open_page(agent, site.page("/freezes", offering(ADD)))
-    await evaluate(bridge, handle, "Object.freeze(__dtmcp); Object.freeze(__dtmcp.toolGroups); true")
+@pytest.mark.threat("F5", "P8", "P16")
+@pytest.mark.parametrize("change", ["its function", "its groups", "whole", "the tool in it"])
+async def test_calls_of_the_bridge_never_go_through_it(agent: Agent, bridge: Bridge, hostile: OpenHostile, change: str):
+    handle = await hostile("changes_dtmcp")
+    await list_tools(agent, handle)
+
+    await evaluate(bridge, handle, f"changes[{change!r}]()")
+
+    assert (await call(agent, handle, "add", {"a": 1, "b": 2})).text == "3"
+    if change == "whole":
+        assert await evaluate(bridge, handle, "__dtmcp.executeTool('add')") == "stolen"
+
+
+@pytest.mark.threat("P8")
+async def test_a_page_that_freezes_it_is_still_listed_and_called(agent: Agent, bridge: Bridge, hostile: OpenHostile):
+    handle = await hostile("changes_dtmcp")
+    await evaluate(bridge, handle, "changes.frozen(); true")
 
     assert names(await list_tools(agent, handle)) == ["add"]
     assert (await call(agent, handle, "add", {"a": 1, "b": 2})).text == "3"

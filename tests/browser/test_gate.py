@@ -149,11 +149,11 @@ async def test_a_page_that_goes_by_itself_where_tools_are_kept_out_takes_no_call
 async def test_a_page_that_leaves_for_where_tools_are_kept_out_takes_nothing_along_whenever_it_leaves(
     agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site, other_site: Site, moment: str
 ):
-    handle = await open_page(agent, taking(site, "/here", "taken"))
+    handle = await open_page(agent, taking(site, "taken"))
     await list_tools(agent, handle)
     page = await page_of(bridge, handle)
     session_id = await other_client.attach(page.target_id)
-    there = taking(other_site, "/there", "stolen")
+    there = taking(other_site, "stolen")
 
     async def move() -> None:
         await other_client.run("Page.navigate", session_id, url=there)

@@ -5,14 +5,13 @@ import trio
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from tests.browser.asking import call, list_tools, open_page, page_of
-from tests.sites import Site, offering, tool
+from tests.browser.asking import call, list_tools, page_of
+from tests.browser.conftest import OpenHostile
 
 
 @pytest.mark.threat("P13")
-async def test_an_event_of_many_megabytes_ends_no_link(bridge: Bridge, agent: Agent, site: Site):
-    say = tool("say", "() => { console.log('x'.repeat(5e6)); return 'said' }")
-    page = await open_page(agent, site.page("/says-much", offering(say)))
+async def test_an_event_of_many_megabytes_ends_no_link(bridge: Bridge, agent: Agent, hostile: OpenHostile):
+    page = await hostile("says_much")
     connection = (await page_of(bridge, page))._session.connection
 
     assert (await call(agent, page, "say")).text == "said"
@@ -21,10 +20,9 @@ async def test_an_event_of_many_megabytes_ends_no_link(bridge: Bridge, agent: Ag
     assert (await page_of(bridge, page))._session.connection is connection
 
 
-async def test_no_navigation_is_lost_in_a_burst_of_events(bridge: Bridge, agent: Agent, site: Site):
-    burst = "for (let i = 0; i < 10000; i++) { console.log(i); if (i % 100 === 0) location.hash = i }"
-    url = site.page("/bursts", offering(tool("burst", f"() => {{ {burst} }}")))
-    shown = await page_of(bridge, await open_page(agent, url))
+async def test_no_navigation_is_lost_in_a_burst_of_events(bridge: Bridge, agent: Agent, hostile: OpenHostile):
+    shown = await page_of(bridge, await hostile("says_much"))
+    url = shown.url
     moves = shown._frames.moves
     await list_tools(agent, shown.handle)
 

@@ -24,6 +24,7 @@ from tests.browser.asking import (
     run_script,
     wait_shown,
 )
+from tests.browser.conftest import OpenHostile
 from tests.browser.other_client import OtherClient, open_other_client
 from tests.sites import Site, offering, tool
 
@@ -280,23 +281,27 @@ def round_of(bridge: Bridge, handle: str) -> int:
     return tools.documents[0].home.round
 
 
-def taking(site: Site, path: str, word: str) -> str:
-    """A page with a tool that reports each run to its site, and that reports that it is shown."""
-    tell = "addEventListener('pageshow', () => { fetch('/shown') })"
-    return site.page(
-        path, offering(tool("take", f"async () => {{ await fetch('/{word}'); return '{word}' }}"), before=tell)
-    )
+def taking(site: Site, word: str) -> str:
+    """A page with a tool that reports each run to its site by that word, and that reports that it is shown."""
+    return f"{site.origin}/hostile/takes.html?how={word}"
 
 
 @pytest.mark.threat("P14")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("way", ["another origin", "another process", "redirects", "back out of the cache"])
 async def test_a_page_that_leaves_before_a_call_reaches_it_takes_nothing_along(
-    agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site, other_site: Site, way: str, moment: str
+    agent: Agent,
+    bridge: Bridge,
+    other_client: OtherClient,
+    site: Site,
+    other_site: Site,
+    way: str,
+    moment: str,
+    hostile: OpenHostile,
 ):
     there = site.elsewhere() if way == "another process" else other_site
-    there_url = taking(there, "/there", "stolen")
-    here_url = taking(site, "/here", "taken")
+    there_url = taking(there, "stolen")
+    here_url = taking(site, "taken")
     handle = await open_page(agent, there_url)
     page = await page_of(bridge, handle)
     for _ in range(3):
@@ -335,9 +340,15 @@ async def test_a_page_that_leaves_before_a_call_reaches_it_takes_nothing_along(
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("with_toolset", [False, True], ids=["by name", "with a toolset"])
 async def test_a_reload_before_a_call_reaches_the_page_runs_it_once_or_not_at_all(
-    agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site, with_toolset: bool, moment: str
+    agent: Agent,
+    bridge: Bridge,
+    other_client: OtherClient,
+    site: Site,
+    with_toolset: bool,
+    moment: str,
+    hostile: OpenHostile,
 ):
-    url = taking(site, "/here", "taken")
+    url = taking(site, "taken")
     handle = await open_page(agent, url)
     page = await page_of(bridge, handle)
     toolset = (await list_tools(agent, handle))["toolset"]

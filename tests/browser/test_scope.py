@@ -31,6 +31,7 @@ from tests.browser.asking import (
     wait_shown,
     wait_until,
 )
+from tests.browser.conftest import OpenHostile
 from tests.sites import Site, offering, tool
 
 COUNTING = offering(
@@ -49,7 +50,7 @@ async def send_elsewhere(agent: Agent, bridge: Bridge, handle: str, url: str) ->
 
 @pytest.mark.threat("P14")
 async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
-    agent: Agent, bridge: Bridge, site: Site, other_site: Site
+    agent: Agent, bridge: Bridge, site: Site, other_site: Site, hostile: OpenHostile
 ):
     page = await open_page(agent, site.page("/counting", COUNTING))
     await list_tools(agent, page)
@@ -68,7 +69,9 @@ async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
 
 
 @pytest.mark.threat("P14")
-async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(agent: Agent, bridge: Bridge, site: Site):
+async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(
+    agent: Agent, bridge: Bridge, site: Site, hostile: OpenHostile
+):
     """No decision of ours is in the way here: a call is sent as it would be if the page left at the last moment."""
     elsewhere = site.elsewhere()
     handle = await open_page(agent, site.page("/counting", COUNTING))
@@ -220,31 +223,26 @@ async def test_history_back_finds_the_tools_of_the_restored_document(agent: Agen
     assert code(await agent.navigate_page(handle, None, "forward")) == "navigation_failed"
 
 
-@pytest.mark.threat("P16")
+@pytest.mark.threat("P14")
 @pytest.mark.parametrize(
-    "swap",
+    "change",
     [
-        "tools[0].execute = evil",
-        "tools.splice(0, 1, {...tools[0], execute: evil})",
-        "Object.defineProperty(tools[0], 'execute', {get: () => evil})",
-        "group.tools = [{...tools[0], execute: evil}]",
-        "Object.setPrototypeOf(tools[0], {execute: evil}); delete tools[0].execute",
+        "history.pushState(0, '', '/elsewhere')",
+        "location.hash = 'elsewhere'",
+        "document.open(); document.write('<p>Another'); document.close()",
+        "document.documentElement.remove()",
     ],
 )
-async def test_a_page_that_swaps_the_function_of_a_listed_tool_has_the_listed_one_run(
-    agent: Agent, bridge: Bridge, site: Site, swap: str
+async def test_a_page_that_becomes_another_without_leaving_has_the_listed_function_run_or_none(
+    agent: Agent, bridge: Bridge, hostile: OpenHostile, change: str
 ):
-    script = f"""<script>
-      const evil = () => 'evil';
-      const tools = [{tool("add", "() => 'good'")}], group = {{name: 'Swaps', description: '', tools}};
-      addEventListener('devtoolstooldiscovery', event => event.respondWith(group));
-      window.swap = () => {{ {swap} }};
-    </script>"""
-    handle = await open_page(agent, site.page("/swaps", script))
+    handle = await hostile("swaps")
     await list_tools(agent, handle)
-    await run_script(await page_of(bridge, handle), "swap()")
+    await run_script(await page_of(bridge, handle), f"{change}; swaps.assigned(); true")
 
-    assert (await call(agent, handle, "add")).text == "good"
+    answer = await call(agent, handle, "pay")
+
+    assert answer.text == "as listed" or facts(answer) == ("tool_stale", "rejected", False)
 
 
 @pytest.mark.threat("C4")

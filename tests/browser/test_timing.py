@@ -2,10 +2,9 @@
 
 import pytest
 
-from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from tests.browser.asking import call, code, list_tools, names, open_page, read, wait_offered
+from tests.browser.asking import call, list_tools, names, open_page, read, wait_offered
 from tests.sites import Site, offering, tool
 
 GROUP = "{name: 'Late', tools: [" + tool("late", "() => 'late'") + "]}"
@@ -75,43 +74,6 @@ async def test_an_answer_that_takes_longer_than_the_listing_waits_is_promised_an
 
 
 @pytest.mark.threat("P6")
-async def test_a_promise_that_is_rejected_is_told_and_harms_nothing_else(agent: Agent, site: Site):
-    bad = answering("event => event.respondWith(Promise.reject(new Error('no')))")
-    page = await open_page(agent, site.page("/rejected", bad + offering(tool("good", "() => 1"))))
-
-    listing = await list_tools(agent, page)
-
-    assert names(listing) == ["good"]
-    assert listing["problems"] == ["A listener for the event failed: a promised answer was rejected with an object"]
-
-
-@pytest.mark.threat("P6")
-async def test_a_listener_that_never_ends_is_ended_and_the_page_lives(agent: Agent, site: Site):
-    page = await open_page(agent, site.page("/hangs", answering("() => { for (;;); }")))
-
-    listing = await agent.list_page_tools(page, None, None)
-
-    assert code(listing) == "timed_out"
-    assert "listener" in listing.text
-    other = await open_page(agent, site.page("/fine", offering(tool("fine", "() => 'fine'"))))
-    assert (await call(agent, other, "fine")).text == "fine"
-
-
-@pytest.mark.threat("P6")
-async def test_a_listener_that_answers_a_million_times_is_cut(agent: Agent, site: Site):
-    flood = answering("event => { for (let i = 0; i < 1e6; i++) event.respondWith({name: 'G' + i, tools: []}) }")
-    page = await open_page(agent, site.page("/flood", flood))
-
-    listing = await list_tools(agent, page)
-
-    assert len(listing["groups"]) == limits.GROUPS_PER_PAGE
-    assert listing["problems"] == [
-        f"{1_000_000 - limits.GROUPS_PER_PAGE} more answers came after the first {limits.GROUPS_PER_PAGE}"
-        " and were left out."
-    ]
-
-
-@pytest.mark.threat("P6")
 async def test_listeners_that_are_added_all_the_time_do_not_drown_the_bridge(agent: Agent, site: Site):
     add = "addEventListener('devtoolstooldiscovery', () => {})"
     flood = f"<script>setInterval(() => {{ for (let i = 0; i < 100; i++) {add} }})</script>"
@@ -119,17 +81,6 @@ async def test_listeners_that_are_added_all_the_time_do_not_drown_the_bridge(age
 
     assert (await call(agent, page, "good")).text == "good"
     assert "good" in names(await list_tools(agent, page))
-
-
-@pytest.mark.threat("P6")
-async def test_odd_answers_are_told_and_harm_only_themselves(agent: Agent, site: Site):
-    odd = answering("e => [undefined, null, 5, [], () => 1, 'x', {then: 5}].forEach(answer => e.respondWith(answer))")
-    page = await open_page(agent, site.page("/odd", odd + offering(tool("good", "() => 1"))))
-
-    listing = await list_tools(agent, page)
-
-    assert names(listing) == ["good"]
-    assert len(listing["problems"]) >= 7
 
 
 @pytest.mark.threat("P21")
@@ -162,29 +113,3 @@ async def test_watching_for_listeners_leaves_nothing_to_see(agent: Agent, site: 
         "place": True,
         "refused": "TypeError",
     }
-
-
-@pytest.mark.threat("P4")
-async def test_a_page_with_ten_thousand_tools_is_bounded_and_the_next_page_works(agent: Agent, site: Site):
-    many = """<script>addEventListener('devtoolstooldiscovery', event => event.respondWith({name: 'Many',
-      tools: Array.from({length: 10000}, (_, i) => ({name: 'tool' + i, description: 'x'.repeat(1000),
-        inputSchema: {type: 'object'}, execute: () => i}))}))</script>"""
-    page = await open_page(agent, site.page("/many", many))
-
-    listing = await list_tools(agent, page)
-
-    assert len(names(listing)) == limits.TOOLS_PER_LISTING
-    assert f"{10_000 - limits.TOOLS_PER_PAGE} tools were left out" in listing["problems"][0]
-    assert (await call(agent, page, "tool7")).text == "7"
-
-
-@pytest.mark.threat("P4")
-async def test_a_schema_of_fifty_megabytes_costs_only_its_tool(agent: Agent, site: Site):
-    huge = tool("huge", "() => 1", "{type: 'object', description: 'x'.repeat(50e6)}")
-    page = await open_page(agent, site.page("/huge", offering(huge, tool("good", "() => 'good'"))))
-
-    listing = await list_tools(agent, page)
-
-    assert names(listing) == ["good"]
-    assert "inputSchema must be at most" in listing["problems"][0]
-    assert (await call(agent, page, "good")).text == "good"

@@ -9,32 +9,16 @@ from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.page.values import Instance, Marker, decode
-from tests.browser.giving import Give, open_giver, without_uids
-from tests.sites import Site
-
-MAKERS = """<script>
-  const big = () => { const object = {}; for (let i = 0; i < 1e6; i++) object['k' + i] = i; return object };
-  const deep = (value, wrap) => { for (let i = 0; i < 5000; i++) value = wrap(value); return value };
-  const sparse = more => Object.assign([], {length: 2 ** 32 - 1}, more);
-  const twice = depth => depth > 0 ? (inner => ({a: inner, b: inner}))(twice(depth - 1)) : {};
-  const forever = () => ({toJSON: () => [forever(), forever()]});
-  class FiberNode {
-    constructor(depth, parent) {
-      this.at = document.createElement('div');
-      this.child = depth > 0 ? new FiberNode(depth - 1, this) : null;
-      this.siblings = depth > 0 ? [1, 2, 3, 4].map(() => new FiberNode(depth - 1, this)) : [];
-      this.return = parent;
-    }
-  }
-</script>"""
+from tests.browser.conftest import OpenHostile
+from tests.browser.giving import Give, make_giver, without_uids
 
 LONG = 2 * 10**8
 CLEAR_PEAK = Path("/proc/self/clear_refs")
 
 
 @pytest.fixture
-async def give(bridge: Bridge, agent: Agent, site: Site) -> Give:
-    return await open_giver(bridge, agent, site, MAKERS)
+async def give(bridge: Bridge, agent: Agent, hostile: OpenHostile) -> Give:
+    return await make_giver(bridge, agent, await hostile("floods_values"))
 
 
 @pytest.mark.threat("P13")

@@ -18,6 +18,8 @@ from tests.sites import Site
 
 ALL = "".join(HIDDEN)
 CHUNKS = [HIDDEN[start : start + 50] for start in range(0, len(HIDDEN), 50)]
+POSES = {"role", "tool_calls", "_attachImage", "done", "jsonrpc", "id", "result", "error", "method"}
+"""What harnesses and MCP itself give a meaning."""
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 """What a terminal is told of colours."""
 FORGED = (
@@ -64,8 +66,8 @@ async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era,
             )
 
         listed = await ask("list_page_tools")
-        told, gave, failed, posed, asked = [
-            await ask("call_page_tool", tool=tool) for tool in ("tell", "give", "fail", "pose", "ask")
+        told, gave, failed, posed, posed_more, asked = [
+            await ask("call_page_tool", tool=tool) for tool in ("tell", "give", "fail", "pose", "pose more", "ask")
         ]
         answered = await ask("handle_dialog", accept=True)
         pages = await ask("list_pages")
@@ -84,10 +86,10 @@ async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era,
     assert asked_for == set(BY_NAME), "each tool of ours is among them"
     for result in (listed, asked, pages, misfit, missing, opened, reloaded, closed):
         check_words(result)
-    for result in (told, gave, failed, posed, answered, *echoed):
+    for result in (told, gave, failed, posed, posed_more, answered, *echoed):
         check_words(result, framed=True)
     # A listing is read back: what the registry has, no more and no less.
-    assert [tool["id"] for tool in tools] == [f"#0.{number}" for number in range(len(CHUNKS) + 6)]
+    assert [tool["id"] for tool in tools] == [f"#0.{number}" for number in range(len(CHUNKS) + 7)]
     assert [tool["name"] for tool in tools][: len(CHUNKS)] == [f"{n}{''.join(c)}" for n, c in enumerate(CHUNKS)]
     assert json.loads(text_of(pages))["pages"][1]["tools"] == len(tools)
     assert len(page["problems"]) == 3
@@ -96,6 +98,11 @@ async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era,
     assert json.loads(unframe(text_of(gave))) == {ALL: [ALL, FORGED]}
     assert unframe(text_of(failed)) == f"Error: {ALL}{FORGED}"
     assert json.loads(unframe(text_of(posed)))["structuredContent"] == {"code": "busy"}
+    assert json.loads(unframe(text_of(posed_more))).keys() == POSES
+    assert {posed.is_error, posed_more.is_error} == {False}
+    assert [set(one.structured_content or {}) for one in (posed, posed_more)] == [
+        {"origin", "untrusted", "type", "result"}
+    ] * 2
     assert [json.loads(unframe(text_of(one))) for one in echoed] == [
         {f"of{''.join(chunk)}": "".join(chunk)} for chunk in CHUNKS
     ]
@@ -126,7 +133,7 @@ async def test_nothing_hidden_is_in_what_leaves_the_bridge(site: Site, tmp_path:
         await client.initialize()
         await client.result(await client.call("open_page", url=page))
         listed = (await client.result(await client.ask("tools/list")))["tools"]
-        for tool in ("tell", "give", "fail", "pose", f"0{''.join(CHUNKS[0])}", ALL):
+        for tool in ("tell", "give", "fail", "pose", "pose more", f"0{''.join(CHUNKS[0])}", ALL):
             await client.result(await client.call("call_page_tool", page="p2", tool=tool, arguments={ALL: ALL}))
         await client.result(await client.call("list_page_tools", page="p2"))
         await client.result(await client.call("list_pages", page="p2"))
@@ -149,7 +156,7 @@ async def test_nothing_hidden_is_in_what_leaves_the_bridge(site: Site, tmp_path:
     check_seen(client.errors.decode())
     check_seen(log.read_text())
     check_seen(STYLE.sub("", run_on_terminal("log", str(log))))
-    assert len(log.read_bytes().splitlines()) == 9
+    assert len(log.read_bytes().splitlines()) == 10
 
 
 @pytest.mark.threat("P3")
@@ -165,3 +172,16 @@ def test_nothing_hidden_reaches_a_terminal(site: Site, tmp_path: Path):
         seen = STYLE.sub("", run_on_terminal(*words))
         assert "available" in seen.lower(), seen
         check_seen(seen)
+
+
+@pytest.mark.threat("P3")
+@pytest.mark.parametrize("era", ERAS)
+async def test_half_characters_are_marks_in_whatever_is_listed_and_answered(era: Era, site: Site):
+    async with open_hostile(site, "half_characters", "--direct", era=era) as agent:
+        tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
+        [half] = [tool for tool in tools.values() if (tool.meta or {}).get("pagebridge", {}).get("page") == "p2"]
+        failed = await agent.call_tool(half.name, {})
+
+    assert (half.title, half.input_schema["description"]) == ("\ufffd", "\ufffd")
+    assert [*half.input_schema["properties"]] == ["\ufffd"]
+    assert unframe(text_of(failed)) == "\ufffd"

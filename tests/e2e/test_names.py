@@ -1,12 +1,14 @@
 """Tools of pages that are named as ours are, or oddly: no name reaches anything but what it is a name of."""
 
+import json
+
 import pytest
 from mcp import Client, MCPError
 from mcp_types import INVALID_PARAMS
 
 from bridge.serve.built_ins import BUILT_INS
 from bridge.tools.naming import PREFIX
-from tests.e2e.client import ERAS, Era, read
+from tests.e2e.client import ERAS, Era, read, text_of
 from tests.e2e.hostile import open_hostile
 from tests.odd_names import NAMES, ODD_NAMES, TOO_LONG, serve_names
 from tests.sites import Site
@@ -14,7 +16,8 @@ from tests.sites import Site
 
 async def what_ran(agent: Client) -> list[str]:
     """Since it was asked last."""
-    return read(await agent.call_tool("call_page_tool", {"page": "p2", "tool": "what ran"}))
+    answer = await agent.call_tool("call_page_tool", {"page": "p2", "tool": "what ran"})
+    return json.loads(text_of(answer))
 
 
 @pytest.mark.threat("P1")

@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import limits
-from bridge.calls.answers import Answer, answer_about, answer_error, answer_json, answer_result, mint_nonce, with_origin
+from bridge.calls.answers import (
+    Answer,
+    answer_about,
+    answer_error,
+    answer_json,
+    answer_result,
+    mint_nonce,
+    visible_words,
+    with_origin,
+)
 from bridge.calls.frame import escape, frame, unframe
 from bridge.calls.listing import Offer, list_offer
 from bridge.calls.results import Shown, clean_text, open_spill, shorten
@@ -306,3 +315,22 @@ def test_nothing_hidden_is_in_the_words_of_a_tool_of_its_own(char: str):
 
     assert char not in told["title"] + told["description"]
     assert told["_meta"]["pagebridge"]["name"] == f"a{char}b"
+
+
+@pytest.mark.threat("P3")
+@pytest.mark.parametrize("char", HIDDEN, ids=ascii)
+def test_nothing_hidden_is_in_the_words_of_a_schema_and_what_a_call_repeats_stays(char: str):
+    word = f"a{char}b"
+    told, repeated = {"title": word, "description": word}, {"enum": [word], "const": word, "default": {"title": word}}
+    schema = {**told, "properties": {word: {**told, **repeated}, "title": told}, "anyOf": [told], "items": told}
+
+    shown = visible_words(schema)
+    told = {"title": escape(word), "description": escape(word)}
+
+    assert char not in told["title"]
+    assert shown == {
+        **told,
+        "properties": {word: {**told, **repeated}, "title": told},
+        "anyOf": [told],
+        "items": told,
+    }

@@ -124,7 +124,7 @@ def _compile(patterns: tuple[str, ...], *, after_host: str) -> re.Pattern[str]:
 def _expression(pattern: str, after_host: str) -> str:
     found = re.fullmatch(_PATTERN, read_pattern(pattern))
     assert found is not None
-    below = r"[^/:\[\]]+\." if found["below"] else ""
+    below = r"[^/:]+\." if found["below"] else ""
     port = "(?::[0-9]+)?" if found["port"] == ":*" else found["port"] or ""
     return f"{found['scheme']}://{below}{re.escape(found['host'])}{after_host}{port}"
 

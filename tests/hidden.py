@@ -20,6 +20,8 @@ HIDDEN: Final = [
 SHOWN: Final = [
     "",
     "plain\n\ttext",
+    "".join(char for char in map(chr, range(0x20, 0x7F)) if char not in "<>"),
+    "é " + "".join(char for char in map(chr, range(0x20, 0x7F)) if char not in "<>"),
     "é ß ш 漢 한 ب",
     "😀 ❤\ufe0f 1\ufe0f\u20e3 🏳\ufe0f",
     "\xa0\u2003\u3000",

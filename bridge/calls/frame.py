@@ -75,7 +75,7 @@ def _as_escape(found: re.Match[str]) -> str:
     if code > 0xFFFF:
         is_hidden = _HIDDEN_BEYOND.match(char)
         return f"\\u{0xD7C0 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}" if is_hidden else char
-    if char == "\ufe0f" and _SHOWS_AS_EMOJI.match(found.string, max(0, found.start() - 1)):
+    if char == "\ufe0f" and _SHOWS_AS_EMOJI.match(found.string, found.start() - 1):
         return char
     return f"\\u{code:04x}"
 

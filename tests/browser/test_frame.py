@@ -1,6 +1,5 @@
 """What is hidden, held against what Chromium itself knows of each character."""
 
-import json
 import sys
 
 from bridge.calls.agent import Agent
@@ -18,8 +17,16 @@ NO_CHARACTERS = {0xFFFE, 0xFFFF}
 
 async def test_escaped_are_exactly_the_characters_that_chromium_knows_to_be_unseen(agent: Agent, bridge: Bridge):
     page = await page_of(bridge, await open_page(agent, "about:blank"))
-    hidden = set(json.loads(await run_script(page, f"JSON.stringify({CODES.format(HIDDEN)})")))
+    hidden = set(await run_script(page, CODES.format(HIDDEN)))
 
-    escaped = {code for code in range(sys.maxunicode + 1) if escape(chr(code)) != chr(code)}
+    for before in ("", "é"):
+        escaped = {code for code in range(sys.maxunicode + 1) if escape(before + chr(code)) != before + chr(code)}
+        assert escaped == hidden - READABLE | NO_CHARACTERS | {*map(ord, "<>")}
 
-    assert escaped == hidden - READABLE | NO_CHARACTERS | {*map(ord, "<>")}
+
+async def test_no_emoji_of_chromium_is_shown_as_an_escape(agent: Agent, bridge: Bridge):
+    page = await page_of(bridge, await open_page(agent, "about:blank"))
+    emoji = [chr(code) for code in await run_script(page, CODES.format(r"/\p{Emoji}/u"))]
+
+    assert len(emoji) > 1000
+    assert [char for char in emoji if escape(f"{char}\ufe0f") != f"{char}\ufe0f"] == []

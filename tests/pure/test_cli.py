@@ -10,7 +10,6 @@ from click.testing import CliRunner, Result
 
 from bridge import cli
 from bridge.errors import ArgumentsInvalid, BrowserGone, UsageError
-from bridge.origins import address
 from bridge.serve.printable import printable
 from bridge.serve.table import describe_arguments
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
@@ -152,12 +151,6 @@ def test_an_address_must_be_a_whole_one(words: tuple[str, ...]):
     result = run(*words)
     assert_one_sentence(result, 2)
     assert "http://localhost:3000/" in result.stderr
-
-
-def test_files_are_opened_where_that_was_asked_for():
-    assert address("file:///page.html", allow_file=True) == "file:///page.html"
-    with pytest.raises(UsageError, match="--allow-file"):
-        address("file:///page.html")
 
 
 def test_an_origin_to_trust_is_a_whole_one():

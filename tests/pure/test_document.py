@@ -1,6 +1,13 @@
-"""Answers of a document that are worked on at once: the last one that came is what counts."""
+"""How a document begins; and answers of it that are worked on at once: the last one that came is what counts."""
 
 from tests.pure.offers import home
+
+
+def test_a_document_begins_unasked_and_free():
+    document = home("http://a.test", "1").document
+
+    assert (document.asked, document.has_offered, document.is_forced) == (False, False, False)
+    assert (document.is_ready, document.is_stuck, document.wanted.is_set()) == (False, False, False)
 
 
 def test_an_answer_is_told_unless_a_later_one_was():

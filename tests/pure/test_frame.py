@@ -22,7 +22,7 @@ from bridge.calls.answers import (
     visible_words,
     with_origin,
 )
-from bridge.calls.frame import escape, frame, unframe
+from bridge.calls.frame import escape, frame, reveal, unescape, unframe
 from bridge.calls.listing import Offer, list_offer
 from bridge.calls.results import Shown, clean_text, open_spill, shorten
 from bridge.errors import ArgumentsInvalid, CallTimedOut, DialogOpen, PageThrew
@@ -53,9 +53,9 @@ def joined(text: str) -> str:
 
 
 @pytest.mark.threat("P3", "P9")
-@given(nasty_text)
-def test_a_frame_gives_back_exactly_what_went_in(text: str):
-    assert unframe(frame(text, ORIGIN, NONCE)) == joined(text)
+@given(nasty_text, nasty_text)
+def test_a_frame_gives_back_exactly_what_went_in(text: str, origin: str):
+    assert unframe(frame(text, origin, NONCE)) == joined(text)
 
 
 @pytest.mark.threat("P9")
@@ -135,11 +135,33 @@ def test_what_hides_nothing_stays_as_it_is(text: str):
         ("\U000e0041", r"\udb40\udc41"),
         ("\ud83d", r"\ud83d"),
         ("\r\n\x1b[31m", "\\u000d\n\\u001b[31m"),
+        ("\ufffe\uffff\U00010000", "\\ufffe\\uffff\U00010000"),
         ("x\ufe0f 1\ufe0f\u20e3 ❤\ufe0f\ufe0f \ufe0f", "x\\ufe0f 1\ufe0f\u20e3 ❤\ufe0f\\ufe0f \\ufe0f"),
     ],
 )
 def test_escapes_are_those_of_json(text: str, escaped: str):
     assert escape(text) == escaped
+
+
+@pytest.mark.parametrize("last", [*"#*09\xa9\xae\u203c\u3299\U0001f000\U0001faff"], ids=ascii)
+def test_how_an_emoji_looks_is_said_once_and_hides_nothing(last: str):
+    for text in (f"{last}\ufe0f", f"a{last}\ufe0f"):
+        assert escape(text) == text
+        assert escape(text + "\ufe0f") == text + r"\ufe0f"
+        assert escape(text.replace("\ufe0f", "\ufe0e")) == text.replace("\ufe0f", r"\ufe0e")
+
+
+@pytest.mark.parametrize("last", [*'"$)+/:a\xa8\xaa\xad\xaf\u203b\u329a\U0001efff\U0001fb00'], ids=ascii)
+def test_what_is_no_emoji_takes_no_unseen_character_along(last: str):
+    assert escape(f"{last}\ufe0f") == escape(last) + r"\ufe0f"
+
+
+@given(nasty_text, st.booleans())
+def test_what_is_revealed_is_what_is_escaped_but_for_markup(text: str, json: bool):
+    revealed = reveal(text, json=json)
+
+    assert revealed.replace("<", r"\u003c").replace(">", r"\u003e") == escape(text, json=json)
+    assert unescape(reveal(text)) == joined(text)
 
 
 @pytest.mark.threat("P9")
@@ -153,7 +175,16 @@ def test_an_origin_can_not_end_its_own_quotes():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "3", f'<page_content_{NONCE} origin="" type="text">\nx\n</page_content_{"0" * 32}>']
+    "text",
+    [
+        "",
+        "3",
+        f'<page_content_{NONCE} origin="" type="text">\nx\n</page_content_{"0" * 32}>',
+        f'<page_content_{NONCE[1:]} origin="" type="text">\nx\n</page_content_{NONCE[1:]}>',
+        *(f'<page_content_{NONCE} origin="a{sign}b" type="text">\nx\n{END}' for sign in '"<>'),
+        *(f'<page_content_{NONCE} origin="" type="text">\nx{sign}y\n{END}' for sign in "<>"),
+        f'<page_content_{NONCE} origin="" type="html">\nx\n{END}',
+    ],
 )
 def test_a_text_without_a_frame_is_said_to_have_none(text: str):
     with pytest.raises(ValueError, match="no page content"):

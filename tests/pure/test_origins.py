@@ -1,11 +1,11 @@
-"""Origins that a person writes, and which origins of pages they mean. Chromium's own word is in tests/browser."""
+"""Origins and addresses that a person writes, and what they mean. Chromium's own word is in tests/browser."""
 
 from string import ascii_lowercase, digits, hexdigits
 
 import pytest
 
 from bridge.errors import UsageError
-from bridge.origins import OriginRules, read_origin, read_pattern
+from bridge.origins import OriginRules, address, read_origin, read_pattern
 
 
 def allows(pattern: str, origin: str) -> bool:
@@ -24,6 +24,7 @@ MEANT = [
     ("http://shop.example:443", "http://shop.example:443"),
     ("http://shop.example:*", "http://shop.example"),
     ("http://shop.example:*", "http://shop.example:8080"),
+    ("http://shop.example:*", "http://shop.example:65529"),
     ("https://*.shop.example", "https://a.shop.example"),
     ("https://*.shop.example", "https://a.b.shop.example"),
     ("https://*.shop.example:*", "https://a.shop.example:1"),
@@ -192,6 +193,17 @@ def test_without_patterns_every_origin_is_allowed():
     assert OriginRules().why_not("") is None
 
 
+def test_of_several_patterns_each_counts():
+    both = ("https://shop.example", "http://localhost:*")
+    allowed, blocked = OriginRules(allowed=both), OriginRules(blocked=both)
+
+    for origin in ("https://shop.example", "http://localhost:3000"):
+        assert allowed.why_not(origin) is None
+        assert blocked.why_not(origin) is not None
+    assert allowed.why_not("https://other.example") is not None
+    assert blocked.why_not("https://other.example") is None
+
+
 def test_a_block_is_stronger_than_an_allowance_and_says_so():
     rules = OriginRules(allowed=("https://*.shop.example",), blocked=("https://pay.shop.example",))
 
@@ -203,3 +215,25 @@ def test_a_block_is_stronger_than_an_allowance_and_says_so():
 def test_a_pattern_that_is_none_is_an_error_and_never_passed_over():
     with pytest.raises(UsageError):
         OriginRules(blocked=("https://shop.example", "shop.example")).why_not("https://shop.example")
+
+
+@pytest.mark.parametrize("url", ["http://a.test/", "https://a.test/?q=a:b#c", "HTTPS://a.test", "about:blank"])
+def test_an_address_of_the_web_is_gone_to_as_it_is(url: str):
+    assert address(url) == address(url, allow_file=True) == url
+
+
+@pytest.mark.parametrize("url", ["", "a.test", "localhost:3000", "about:config", "data:text/html,x", "javascript:1"])
+def test_what_is_no_address_of_the_web_is_refused_with_one_that_is(url: str):
+    for allow_file in (False, True):
+        with pytest.raises(UsageError) as caught:
+            address(url, allow_file=allow_file)
+
+        assert str(caught.value) == (
+            f"Cannot open {url!r}: give a whole http or https address, such as http://localhost:3000/."
+        )
+
+
+def test_a_file_is_opened_only_where_that_is_allowed():
+    assert address("file:///srv/page.html", allow_file=True) == "file:///srv/page.html"
+    with pytest.raises(UsageError, match=r"localhost:3000/\. Files are opened with --allow-file alone\.$"):
+        address("file:///srv/page.html")

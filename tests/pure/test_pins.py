@@ -101,8 +101,11 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: p
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module.os, "fsync", fail)
-    with pytest.raises(UsageError, match="No space left"):
+    with pytest.raises(UsageError) as caught:
         write_pins(path, {})
+    assert str(caught.value) == (
+        f"The pins can't be written to {path}: No space left on device. Name a file that you may write."
+    )
     assert read_pins(path) == {SHOP: {ADD}}
     assert os.listdir(path.parent) == [path.name]
 
@@ -119,7 +122,7 @@ def test_more_than_fits_is_not_written(path: Path):
 
 
 def test_a_file_that_is_not_there_is_said_with_what_makes_it(path: Path):
-    assert f"pagebridge pin URL --pin {path}" in refusal(path)
+    assert refusal(path) == f"There are no pins in {path}: `pagebridge pin URL --pin {path}` makes that file."
 
 
 @pytest.mark.parametrize(
@@ -146,14 +149,20 @@ def test_a_file_that_is_not_there_is_said_with_what_makes_it(path: Path):
 def test_a_broken_file_is_one_clear_sentence(path: Path, text: str | bytes):
     write_text(path, text)
 
-    assert "not a file of pins, or a broken one" in refusal(path)
+    assert refusal(path) == (
+        f"{path} is not a file of pins, or a broken one. "
+        "Bring back the right one, or remove it and approve the tools anew with `pagebridge pin`."
+    )
 
 
 @pytest.mark.parametrize("version", [2, 0, "1", None, 1.5])
 def test_another_version_is_one_clear_sentence(path: Path, version: object):
     write_text(path, json.dumps({"pagebridge_pins": version, "origins": {}}))
 
-    assert "version 1" in refusal(path)
+    assert refusal(path) == (
+        f"The pins in {path} are of version {version!r}, and this pagebridge knows version 1. "
+        "Use the pagebridge that wrote them, or approve the tools anew into another file."
+    )
 
 
 @pytest.mark.threat("L3")
@@ -162,7 +171,9 @@ def test_a_file_that_others_may_write_is_not_believed(path: Path, mode: int):
     write_pins(path, {})
     path.chmod(mode)
 
-    assert "other users" in refusal(path)
+    assert (
+        refusal(path) == f"The pins in {path} can't be read: other users may write it. Name a plain file of your own."
+    )
 
 
 @pytest.mark.threat("L3")
@@ -174,6 +185,38 @@ def test_a_file_of_another_user_is_not_believed(path: Path, monkeypatch: pytest.
         monkeypatch.setattr(module.os, "geteuid", lambda: 12345)
 
     assert "other users" in refusal(path)
+
+
+US = 1000
+
+
+@pytest.mark.threat("L3")
+@pytest.mark.parametrize(
+    ("owner", "mode", "is_believed"),
+    [
+        (US, 0o600, True),
+        (US, 0o755, True),
+        (0, 0o644, True),
+        (1, 0o600, False),
+        (US + 1, 0o600, False),
+        (US, 0o620, False),
+        (US, 0o602, False),
+        (0, 0o662, False),
+    ],
+)
+def test_a_file_is_believed_that_is_ours_or_the_systems_and_that_nobody_else_may_write(
+    path: Path, monkeypatch: pytest.MonkeyPatch, owner: int, mode: int, is_believed: bool
+):
+    write_pins(path, {SHOP: frozenset({ADD})})
+    found = list(path.stat())
+    found[stat.ST_MODE], found[stat.ST_UID] = stat.S_IFREG | mode, owner
+    monkeypatch.setattr(module.os, "geteuid", lambda: US)
+    monkeypatch.setattr(module.os, "fstat", lambda _: os.stat_result(found))
+
+    if is_believed:
+        assert read_pins(path) == {SHOP: {ADD}}
+    else:
+        assert "other users may write it" in refusal(path)
 
 
 @pytest.mark.threat("L3")
@@ -189,18 +232,37 @@ def test_a_link_a_folder_and_a_pipe_are_no_pins(path: Path, tmp_path: Path):
     assert "not a plain file" in refusal(path)
 
 
+def test_as_many_bytes_as_a_file_may_have_are_written_and_read_and_one_more_is_not(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    pins = {SHOP: frozenset({ADD})}
+    write_pins(path, pins)
+    size = path.stat().st_size
+
+    monkeypatch.setattr(module.limits, "PIN_BYTES", size)
+    write_pins(path, pins)
+    assert read_pins(path) == pins
+    monkeypatch.setattr(module.limits, "PIN_BYTES", size - 1)
+    assert refusal(path) == (
+        f"The pins in {path} can't be read: it has more than {size - 1} bytes. Name a plain file of your own."
+    )
+    with pytest.raises(UsageError) as caught:
+        write_pins(path, pins)
+    assert str(caught.value) == f"The pins for {path} would have more than {size - 1} bytes. Use several files."
+
+
 def test_a_file_that_is_too_large_is_not_read_whole(path: Path):
     with path.open("wb") as file:
         file.truncate(limits.PIN_BYTES + 1)
     path.chmod(0o600)
 
-    assert "bytes" in refusal(path)
+    assert f"more than {limits.PIN_BYTES:,} bytes" in refusal(path)
 
 
 def test_a_name_with_nul_is_no_traceback():
-    with pytest.raises(UsageError, match="can't be read"):
+    with pytest.raises(UsageError, match="can't be read: embedded null byte"):
         read_pins(Path("a\0b"))
-    with pytest.raises(UsageError, match="can't be written"):
+    with pytest.raises(UsageError, match=r"can't be written to .*: embedded null byte"):
         write_pins(Path("a\0b"), {})
 
 
@@ -222,6 +284,25 @@ def test_what_is_approved_or_taken_back_counts_at_once(path: Path):
         file.read()
     write_pins(path, {SHOP: frozenset({SUM})})
     assert file.read() == {SHOP: {SUM}}
+
+
+def test_what_is_written_can_be_read_by_a_person(path: Path):
+    write_pins(path, {SHOP: frozenset({SUM, ADD}), "https://a.test": frozenset()})
+
+    told = path.read_text()
+    assert json.loads(told) == {
+        "pagebridge_pins": 1,
+        "origins": {
+            "https://a.test": [],
+            SHOP: [
+                dict(zip(("name", "description", "schema", "kind", "annotations"), one, strict=True))
+                for one in (ADD, SUM)
+            ],
+        },
+    }
+    assert told.endswith("}\n")
+    assert max(map(len, told.splitlines())) < 60
+    assert told.index("https://a.test") < told.index(SHOP)
 
 
 def test_an_approval_replaces_what_has_the_same_name_and_keeps_the_rest():

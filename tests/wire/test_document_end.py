@@ -1,17 +1,30 @@
-"""What becomes of a call whose document ends while it is on its way, in every order of Chromium's words."""
+"""What becomes of those who wait for a document that ends, shows a dialog or answers nothing, in every order of
+Chromium's words."""
 
+import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import trio
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from bridge import limits
-from bridge.errors import CommandFailed, NavigatedDuringCall, PageGone
+from bridge.errors import (
+    CommandFailed,
+    ConnectionLost,
+    DialogOpen,
+    NavigatedDuringCall,
+    PageGone,
+    PageStuck,
+)
+from bridge.page.dialogs import Dialog
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.frames import FrameId, Realm
-from bridge.page.run import Run
+from bridge.page.kit import FRAME_GONE
+from bridge.page.run import TERMINATED, Run
 from bridge.tools.sources.page import PageCall
+from bridge.wire.commands import evaluate_in
 from bridge.wire.connection import Session
 from bridge.wire.router import SessionId
 from tests.pure.offers import offer
@@ -20,6 +33,13 @@ from tests.wire.conftest import Call, FakePeer, Link
 SESSION = SessionId("S")
 REALM = Realm("1.2", 1, "http://a.test", FrameId("F"), SESSION)
 COMPLETED = {"how": "completed", "kind": "string", "text": "done"}
+ABANDONED = {"how": "abandoned", "kind": "none", "text": ""}
+DIALOG = Dialog("confirm", "Sure?", "http://a.test/")
+GONE = PageGone("closed")
+LOST = (
+    "Page p1 navigated while the tool ran, so its answer is lost. "
+    "It may have done its work: look at the page before you call again."
+)
 
 
 @pytest.fixture
@@ -34,6 +54,26 @@ def start_run(link: Link, document: Document) -> Call:
 
 def document_of(link: Link, *, frame: str = "") -> Document:
     return Document(Session(link.connection, SESSION), REALM, page="p1", frame=frame, kit="k")
+
+
+def answer(command_id: int, value: object) -> dict:
+    return {"id": command_id, "sessionId": SESSION, "result": {"result": {"type": "object", "value": value}}}
+
+
+def threw(command_id: int, class_name: str) -> dict:
+    details = {"exceptionId": 1, "text": "Uncaught", "lineNumber": 0, "columnNumber": 0}
+    result = {"result": {"type": "object", "className": class_name}, "exceptionDetails": details}
+    return {"id": command_id, "sessionId": SESSION, "result": result}
+
+
+async def next_asked(peer: FakePeer) -> tuple[int, str, list[Any]]:
+    """What the kit is asked next: by which command, under which name, in which words."""
+    while (command := await peer.next_command())["method"] != "Runtime.evaluate":
+        assert command["method"] == "Runtime.releaseObjectGroup"
+    assert command["params"]["uniqueContextId"] == REALM.unique_context_id
+    assert command["sessionId"] == SESSION
+    name, _, words = command["params"]["expression"].rpartition("\n")[2].partition("(")
+    return command["id"], name, json.loads(json.loads(words.removesuffix(")")))
 
 
 def refusal(command_id: int, message: str) -> dict:
@@ -63,6 +103,9 @@ async def test_what_chromium_says_last_tells_a_call_that_ran_from_one_that_came_
     await run.wait_ended()
 
     assert type(run.error) is error
+    assert document.runs == set()
+    if error is NavigatedDuringCall:
+        assert str(run.error) == LOST
 
 
 async def test_an_answer_that_overtakes_the_end_counts(peer: FakePeer, link: Link):
@@ -129,3 +172,284 @@ async def test_a_call_whose_answer_can_not_be_read_has_run(peer: FakePeer, link:
 
     assert isinstance(call.error, CommandFailed)
     assert (call.error.dispatched, call.error.outcome) == (True, "unknown")
+
+
+async def test_a_call_is_for_its_realm_alone_and_has_a_number_of_its_own(peer: FakePeer, link: Link):
+    document = document_of(link)
+    start_run(link, document)
+    start_run(link, document)
+    (_, name, first), (_, _, second) = [await next_asked(peer) for _ in range(2)]
+
+    assert (name, first[:-2], first[-1]) == ("k", ["call", 1, 0, 0, "{}", []], [])
+    assert first[-2] != second[-2]
+    document.end(GONE)
+
+
+async def test_only_the_first_outcome_of_a_run_counts(peer: FakePeer, link: Link):
+    document = document_of(link)
+    run = Run(document, 1, 0, 0, "{}")
+    command_id, *_ = await next_asked(peer)
+
+    document.end(GONE)
+    await peer.say(answer(command_id, COMPLETED))
+    await link.check_alive()
+
+    assert run.is_ended
+    with pytest.raises(PageGone) as caught:
+        await run.wait()
+    assert caught.value is GONE
+
+
+@pytest.mark.parametrize("message", ["Script execution was terminated", "Internal error"])
+async def test_a_run_whose_script_was_ended_by_force_has_ended_so(peer: FakePeer, link: Link, message: str):
+    run = start_run(link, document_of(link))
+    command_id, *_ = await next_asked(peer)
+
+    await peer.say(refusal(command_id, message))
+    await run.wait_ended()
+
+    assert run.value is TERMINATED
+
+
+async def test_a_run_that_is_refused_for_another_reason_is_told_that(peer: FakePeer, link: Link):
+    run = start_run(link, document_of(link))
+    command_id, *_ = await next_asked(peer)
+
+    await peer.say(refusal(command_id, "No"))
+    await run.wait_ended()
+
+    assert isinstance(run.error, CommandFailed)
+    assert run.error.reason == "No"
+
+
+async def test_a_run_that_is_let_go_in_its_page_has_not_ended_by_that(peer: FakePeer, link: Link):
+    document = document_of(link)
+    run = Run(document, 1, 0, 0, "{}")
+    command_id, *_ = await next_asked(peer)
+
+    await peer.say(answer(command_id, ABANDONED))
+    await link.check_alive()
+
+    assert not run.is_ended
+    assert document.runs == {run}
+    document.end(GONE)
+    assert run.is_ended
+
+
+async def test_a_run_ends_with_its_link(peer: FakePeer, link: Link):
+    run = start_run(link, document_of(link))
+    await next_asked(peer)
+
+    await peer.hang_up()
+    await run.wait_ended()
+
+    assert isinstance(run.error, ConnectionLost)
+
+
+async def test_a_run_waits_for_a_dialog_and_its_callers_do_not(peer: FakePeer, link: Link):
+    document = document_of(link)
+    run = Run(document, 1, 0, 0, "{}")
+    before = Call(link._nursery, run.wait)
+    command_id, *_ = await next_asked(peer)
+
+    document.show_dialog(DIALOG)
+    await before.wait_ended()
+    meanwhile = Call(link._nursery, run.wait)
+    await meanwhile.wait_ended()
+    document.close_dialog()
+    after = Call(link._nursery, run.wait)
+    await peer.say(answer(command_id, COMPLETED))
+    await after.wait_ended()
+
+    for call in (before, meanwhile):
+        assert isinstance(call.error, DialogOpen)
+        assert call.error.dispatched
+    assert after.value.text == "done"
+
+
+# Those who ask
+
+
+@pytest.mark.parametrize(("gone", "error"), [(None, DocumentEnded), (GONE, PageGone)])
+async def test_who_asks_a_document_leaves_when_it_ends_and_finds_it_ended_later(
+    peer: FakePeer, link: Link, gone: PageGone | None, error: type[Exception]
+):
+    document = document_of(link)
+    calls = [Call(link._nursery, ask) for ask in (document.report, document.wait_news, document.wait_ready)]
+    for _ in range(2):
+        await next_asked(peer)
+
+    document.end(gone)
+    calls += [Call(link._nursery, ask) for ask in (document.report, document.wait_news, document.wait_ready)]
+    for call in calls:
+        await call.wait_ended()
+
+    assert {type(call.error) for call in calls} == {error}
+    assert document.wanted.is_set()
+    for ask in (document.check_answers, lambda: Run(document, 1, 0, 0, "{}")):
+        with pytest.raises(error):
+            ask()
+    await link.check_alive()
+
+
+async def test_a_dialog_turns_away_who_asks_and_lets_who_waits_for_news_look_afterwards(peer: FakePeer, link: Link):
+    document = document_of(link)
+    asks, news = Call(link._nursery, document.report), Call(link._nursery, document.wait_news)
+    for _ in range(2):
+        await next_asked(peer)
+
+    document.show_dialog(DIALOG)
+    await asks.wait_ended()
+    late = Call(link._nursery, document.wait_ready)
+    await late.wait_ended()
+    with pytest.raises(DialogOpen):
+        document.check_answers()
+    assert news.value is None
+    document.close_dialog()
+    await news.wait_ended()
+
+    for call in (asks, late):
+        assert isinstance(call.error, DialogOpen)
+        assert str(call.error) == str(DIALOG.error("p1", dispatched=False))
+    assert news.value == "answers"
+    document.check_answers()
+    asks = Call(link._nursery, document.report)
+    command_id, _, words = await next_asked(peer)
+    await peer.say(answer(command_id, None))
+    await asks.wait_ended()
+    assert (words, asks.error, asks.value) == (["report"], None, None)
+
+
+async def test_each_dialog_is_waited_for_anew_by_who_waits_for_news(peer: FakePeer, link: Link):
+    document = document_of(link)
+    document.show_dialog(DIALOG)
+    document.close_dialog()
+    document.show_dialog(DIALOG)
+    news = Call(link._nursery, document.wait_news)
+    await wait_all_tasks_blocked()
+
+    assert (news.value, news.error) == (None, None)
+    document.end()
+    await news.wait_ended()
+    assert news.value == "answers"
+
+
+async def test_a_document_is_ready_once_its_own_scripts_have_run(peer: FakePeer, link: Link):
+    document = document_of(link)
+    waits = Call(link._nursery, document.wait_ready)
+    await wait_all_tasks_blocked()
+    assert not document.is_ready
+    assert not document.wanted.is_set()
+
+    document.scripts_have_run()
+    await waits.wait_ended()
+
+    assert waits.error is None
+    assert document.is_ready
+    assert document.wanted.is_set()
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_a_document_that_has_not_answered_since_a_run_was_stopped_takes_no_call(
+    peer: FakePeer, link: Link, is_refused: bool
+):
+    document = document_of(link)
+    document.check_answers()
+    document.is_forced = True
+    document.probe, answered = document.begin_probe(evaluate_in(REALM.unique_context_id, 'k("[]")'))
+    command_id, *_ = await next_asked(peer)
+
+    assert document.is_stuck
+    for ask in (document.check_answers, lambda: Run(document, 1, 0, 0, "{}")):
+        with pytest.raises(PageStuck):
+            ask()
+    await peer.say(refusal(command_id, "No") if is_refused else answer(command_id, None))
+    await answered.wait()
+
+    assert not document.is_stuck
+    assert not document.is_forced
+    document.check_answers()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "uniqueContextId not found",
+        "Cannot find context with specified id",
+        "Inspected target navigated or closed",
+        "Execution context was destroyed.",
+        FRAME_GONE,
+    ],
+)
+@pytest.mark.parametrize(("gone", "error"), [(None, DocumentEnded), (GONE, PageGone)])
+async def test_a_document_that_chromium_knows_no_more_has_ended_and_how_is_still_heard(
+    peer: FakePeer, link: Link, message: str, gone: PageGone | None, error: type[Exception]
+):
+    document = document_of(link)
+    asks = Call(link._nursery, document.report)
+    command_id, *_ = await next_asked(peer)
+
+    await peer.say(refusal(command_id, message))
+    await wait_all_tasks_blocked()
+    assert asks.error is None
+    document.end(gone)
+    await asks.wait_ended()
+
+    assert type(asks.error) is error
+
+
+async def test_a_document_that_chromium_knows_no_more_has_ended_also_when_nothing_else_says_so(
+    peer: FakePeer, link: Link, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(limits, "PAGE_ANSWER_SECONDS", 1)
+    asks = Call(link._nursery, document_of(link).report)
+    command_id, *_ = await next_asked(peer)
+
+    start = trio.current_time()
+    await peer.say(refusal(command_id, "uniqueContextId not found"))
+    await asks.wait_ended()
+
+    assert type(asks.error) is DocumentEnded
+    assert trio.current_time() - start == pytest.approx(1)
+
+
+async def test_a_question_that_chromium_refuses_for_another_reason_is_told_that(peer: FakePeer, link: Link):
+    asks = Call(link._nursery, document_of(link).report)
+    command_id, *_ = await next_asked(peer)
+
+    await peer.say(refusal(command_id, "No"))
+    await asks.wait_ended()
+
+    assert isinstance(asks.error, CommandFailed)
+    assert asks.error.reason == "No"
+
+
+async def test_a_kit_that_was_cut_short_is_asked_for_under_another_name_and_not_without_end(peer: FakePeer, link: Link):
+    document = document_of(link)
+    asks = Call(link._nursery, document.report)
+    for known_as in ("k", "k_", "k__", "k___"):
+        for _ in range(3):
+            command_id, name, _ = await next_asked(peer)
+            assert name == known_as
+            await peer.say(threw(command_id, "ReferenceError"))
+    await asks.wait_ended()
+
+    assert isinstance(asks.error, CommandFailed)
+    assert str(asks.error).count("ended by force again and again") == 1
+
+
+async def test_two_who_find_the_same_kit_cut_short_go_on_under_one_name(peer: FakePeer, link: Link):
+    document = document_of(link)
+    both = [Call(link._nursery, document.report) for _ in range(2)]
+    for _ in range(6):
+        command_id, name, _ = await next_asked(peer)
+        assert name == "k"
+        await peer.say(threw(command_id, "ReferenceError"))
+    for _ in range(2):
+        command_id, name, _ = await next_asked(peer)
+        assert name == "k_"
+        await peer.say(answer(command_id, None))
+    for call in both:
+        await call.wait_ended()
+
+    assert [call.error for call in both] == [None, None]

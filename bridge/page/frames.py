@@ -122,6 +122,14 @@ class FrameTable:
         realm = self.main_realm
         return [] if realm is None else [RealmLeft(realm), RealmBegan(realm)]
 
+    def hear(self, url: str) -> None:
+        """The browser names another address: it is news as long as no event of the page has told of one.
+
+        A page that navigates while it is attached may have done so before its events came.
+        """
+        if not self.moves:
+            self._urls[self.main_frame] = url
+
     def add_session(self, session_id: SessionId, parent: SessionId) -> None:
         """Another process shows a part of the page; `parent` is the session that told of it."""
         self._parents[session_id] = parent

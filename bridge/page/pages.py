@@ -138,7 +138,7 @@ class Pages:
             case Changed(view):
                 for page in self:
                     if page.target_id == view.target_id:
-                        page.retitle(view)
+                        page.refresh(view)
             case Detached(view):
                 self._detach(view)
             case Unwanted(view):

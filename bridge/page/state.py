@@ -134,9 +134,10 @@ class PageState:
             return "unresponsive"
         return self.stage.value
 
-    def retitle(self, view: TargetView) -> None:
+    def refresh(self, view: TargetView) -> None:
         """Take over what the browser says of the target."""
         self.title = view.title
+        self._frames.hear(view.url)
 
     def why_gone(self) -> BridgeError | None:
         """The error for a page that can't be asked anything now, or None."""

@@ -107,15 +107,13 @@ def _is_known(client: dict[str, Any]) -> bool:
 
 
 def _is_icon(icon: object) -> bool:
-    match icon:
-        case {"src": str(), **rest}:
-            words = cast("dict[str, Any]", rest)
-        case _:
-            return False
-    sizes = words.pop("sizes", [])
+    if not isinstance(icon, dict):
+        return False
+    words = cast("dict[str, Any]", icon)
+    sizes = words.get("sizes", [])
     return (
-        words.keys() <= {"mimeType"}
-        and all(isinstance(word, str) for word in words.values())
+        {"src"} <= words.keys() <= {"src", "sizes", "mimeType"}
+        and all(isinstance(word, str) for name, word in words.items() if name != "sizes")
         and isinstance(sizes, list)
         and all(isinstance(size, str) for size in cast("list[object]", sizes))
     )

@@ -170,7 +170,7 @@ def made_texts() -> list[str]:
     for texts, examples in ((PLAIN, 200), (ODD, 400), (st.text(), 50)):
 
         @settings(
-            max_examples=examples, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+            max_examples=examples, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck.__members__.values()]
         )
         @given(texts)
         def make(text: str) -> None:

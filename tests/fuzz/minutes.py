@@ -50,7 +50,7 @@ def fuzz(
                 deadline=None,
                 database=None,
                 phases=[Phase.generate, Phase.shrink],
-                suppress_health_check=list(HealthCheck),
+                suppress_health_check=[*HealthCheck.__members__.values()],
                 print_blob=False,
             )(given(examples)(watched))
         )()

@@ -116,7 +116,7 @@ def with_field(place: int, odd: object) -> Instead:
 def with_field_of_another(place: int, back: int) -> Instead:
     """One field has the value that another message had there."""
 
-    def spoil(spoiler: Spoiler, message: Json) -> Sequence[Json]:
+    def spoil(spoiler: Spoiler, message: Json) -> Sequence[Json | bytes]:
         other = dict(fields_of(spoiler.seen[-1 - back % len(spoiler.seen)]))
         shared = [number for number, (path, _) in enumerate(fields_of(message)) if path in other]
         if not shared:

@@ -72,7 +72,8 @@ openings: Final[dict[Opening, st.SearchStrategy[list[bytes | int]]]] = {
     "2026-07-28": said,
     "nothing": said | st.builds(lambda greeting, then: [greeting, *then], greetings(), said),
 }
-conversations = st.sampled_from(["handshake", "handshake", "2026-07-28", "nothing"]).flatmap(
+OFTEN: Final[Sequence[Opening]] = ("handshake", "handshake", "2026-07-28", "nothing")
+conversations = st.sampled_from(OFTEN).flatmap(
     lambda opening: st.builds(
         Conversation,
         opening=st.just(opening),

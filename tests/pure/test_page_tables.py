@@ -156,6 +156,16 @@ def test_navigations_of_the_main_frame_are_counted_and_carry_the_address(frames:
     assert (frames.url, frames.moves) == ("http://a.test/y", 2)
 
 
+def test_the_browser_is_believed_about_an_address_until_the_page_tells_of_its_own(frames: Frames):
+    frames.hear("http://a.test/before-its-events-came")
+    assert (frames.url, frames.moves) == ("http://a.test/before-its-events-came", 0)
+
+    frames.take(read("Page.navigatedWithinDocument", {"frameId": "main", "url": "http://a.test/y"}))
+    frames.hear("http://a.test/late")
+
+    assert frames.url == "http://a.test/y"
+
+
 def test_an_error_page_has_the_address_that_was_asked_for(frames: Frames):
     error = {"id": "main", "url": "chrome-error://chromewebdata/", "unreachableUrl": "http://a.test/x#part"}
     frames.take(read("Page.frameNavigated", {"frame": error}))

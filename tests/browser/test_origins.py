@@ -170,7 +170,10 @@ def made_texts() -> list[str]:
     for texts, examples in ((PLAIN, 200), (ODD, 400), (st.text(), 50)):
 
         @settings(
-            max_examples=examples, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck.__members__.values()]
+            max_examples=examples,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=[*HealthCheck.__members__.values()],
         )
         @given(texts)
         def make(text: str) -> None:

@@ -20,6 +20,8 @@ function saveNatives() {
     parse: JSON.parse,
     wellFormed: String.prototype.toWellFormed,
     sliceString: String.prototype.slice,
+    // Bound, since it is asked for each character of long strings.
+    codeAt: Function.prototype.call.bind(String.prototype.charCodeAt),
     includes: String.prototype.includes,
     addEventListener: EventTarget.prototype.addEventListener,
     removeEventListener: EventTarget.prototype.removeEventListener,

@@ -16,7 +16,7 @@ function writeText(natives, sheet, text, most, write) {
   for (;;) {
     const whole = chars === text.length;
     const written = write(whole ? text : clipText(natives, text, chars), whole);
-    const cost = costOf(written);
+    const cost = costOf(natives, written);
     if (cost <= room + 100 || chars <= 20) {
       sheet.room -= cost;
       return written;

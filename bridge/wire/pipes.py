@@ -41,22 +41,25 @@ class MessageWriter:
     def send_now(self, message: bytes) -> bool:
         if os.name != "posix" or not isinstance(self._stream, trio.lowlevel.FdStream):
             return False
-        framed = message + self._end
         try:
-            self._written = os.write(self._stream.fileno(), framed)
+            # Not joined first: a copy of a large message costs as much as the writing.
+            self._written = os.writev(self._stream.fileno(), (message, self._end))
         except OSError:
             # Full, or gone: who waits for it hears which.
             self._written = 0
-        if self._written < len(framed):
+        if self._written < len(message) + len(self._end):
             return False
         self._written = 0
         return True
 
     async def send(self, message: bytes) -> None:
         """Raises what the stream raises."""
-        framed = message + self._end
         written, self._written = self._written, 0
-        await self._stream.send_all(framed[written:] if written else framed)
+        if len(message) < CHUNK_BYTES:
+            await self._stream.send_all((message + self._end)[written:])
+            return
+        await self._stream.send_all(memoryview(message)[written:])
+        await self._stream.send_all(self._end[max(0, written - len(message)) :])
 
 
 class ChunkReader:

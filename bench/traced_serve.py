@@ -39,7 +39,7 @@ STEPS: Final = (
     ("bridge.serve.stdio:Stdio.send", "answer sent"),
     ("trio._core._io_epoll:EpollIOManager.get_events", WAITS),
     ("os:readv", "read(2)"),
-    ("os:write", "write(2)"),
+    ("os:writev", "write(2)"),
 )
 """Function, and what it is called in a trace. One that is not there any more is left out."""
 

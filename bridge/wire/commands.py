@@ -9,9 +9,12 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
-from cdp import emulation, inspector, page, runtime, target
-
 from bridge.wire.router import Json, RawEvent
+from bridge.wire.submodules import import_when_asked
+
+import_when_asked("cdp")
+
+from cdp import emulation, inspector, page, runtime, target  # noqa: E402
 
 __all__ = [
     "Command",

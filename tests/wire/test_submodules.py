@@ -9,7 +9,7 @@ import bridge.wire.commands
 assert "cdp.page" in sys.modules
 assert "cdp.audits" not in sys.modules, "what nobody asked for was imported"
 import cdp
-assert cdp.audits.enable
+assert cdp.audits.get_encoded_response
 assert "cdp.audits" in sys.modules
 assert not hasattr(cdp, "nothing")
 import cdp.tracing

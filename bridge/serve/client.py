@@ -11,7 +11,7 @@ from bridge.calls.bridge import Bridge
 from bridge.errors import BridgeError
 from bridge.serve.greeting import Greeter
 from bridge.serve.imports import importing
-from bridge.serve.lane import Lane
+from bridge.serve.lane import Lane, taken_back_by
 from bridge.serve.stdio import LINES_QUEUED, Stdio
 from bridge.wire.nursery import open_background
 
@@ -63,6 +63,7 @@ class Client:
             lane.open()
         elif not (self._greeter.has_greeted and b'"initialize"' in line):
             self._need_sdk()
+        self._stdio.requests.hand_on(taken_back_by(line))
         await self._stdio.wait_for_client(partial(self._to_sdk.send, line))
 
     def _need_sdk(self) -> None:

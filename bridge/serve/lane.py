@@ -54,11 +54,11 @@ class Lane:
             return False
         if b'"tools/' in line:
             return self._take_call(line)
-        return b'"notifications/cancelled"' in line and self._take_back(line)
+        return self._take_back(line)
 
     def _take_call(self, line: bytes) -> bool:
         call = _read_call(line)
-        if call is None or call.request_id in self._requests:
+        if call is None or call.request_id in self._requests or self._requests.is_being_taken_back(call.request_id):
             return False
         if call.name is not None and not has_tool(self._agent, call.name):
             return False
@@ -68,16 +68,9 @@ class Lane:
         return True
 
     def _take_back(self, line: bytes) -> bool:
-        match message := _read(line):
-            case {
-                "jsonrpc": "2.0",
-                "method": "notifications/cancelled",
-                "params": {"requestId": int() | str() as request_id},
-            } if _is_id(request_id) and "id" not in message:
-                scope = self._calls.get(request_id)
-            case _:
-                return False
-        if scope is None:
+        request_id = taken_back_by(line)
+        scope = self._calls.get(request_id) if request_id is not None else None
+        if request_id is None or scope is None:
             return False
         self._settle(request_id)
         scope.cancel()
@@ -160,6 +153,21 @@ def _read_call(line: bytes) -> _Call | None:
         and not any(word.startswith("io.modelcontextprotocol/") for word in told)
     )
     return _Call(request_id, name, cast("dict[str, Any]", arguments or {}), token) if is_plain else None
+
+
+def taken_back_by(line: bytes) -> RequestId | None:
+    """The id of the request that a line takes back, or None where a line is anything else."""
+    if b'"notifications/cancelled"' not in line:
+        return None
+    match message := _read(line):
+        case {
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": {"requestId": int() | str() as request_id},
+        } if _is_id(request_id) and "id" not in message:
+            return request_id
+        case _:
+            return None
 
 
 def _read(line: bytes) -> Any:  # noqa: ANN401  # JSON

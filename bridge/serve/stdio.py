@@ -3,6 +3,7 @@
 import json
 import os
 import select
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -40,6 +41,8 @@ class OpenRequests:
     def __init__(self, most: int = OPEN_REQUESTS) -> None:
         self._most = most
         self._methods: dict[RequestId, str] = {}
+        self._handed_on: deque[RequestId | None] = deque()
+        """For each line that is on its way to the SDK, the id that it takes back."""
         self._changed = trio.Event()
         self._noted = 0
         """Counts what came in and what was settled."""
@@ -57,6 +60,22 @@ class OpenRequests:
             raise NoMessage(INVALID_REQUEST, f"Invalid request: request {request_id!r:.100} is not answered yet")
         self._methods[request_id] = method
         self._wake()
+
+    def hand_on(self, taken_back: RequestId | None) -> None:
+        """A line is on its way to the SDK.
+
+        Args:
+            taken_back: the id of the request that it takes back, where it does that.
+        """
+        self._handed_on.append(taken_back)
+
+    def arrive(self) -> None:
+        """The first of these lines is there, and from now on noted."""
+        self._handed_on.popleft()
+
+    def is_being_taken_back(self, request_id: RequestId) -> bool:
+        """Whether a line on its way takes such a request back: another one of that id must not overtake it."""
+        return request_id in self._handed_on
 
     def settle(self, request_id: RequestId) -> None:
         """It has its answer, or its client took it back."""

@@ -72,6 +72,7 @@ class Incoming(_Stream):
     async def __anext__(self) -> SessionMessage:
         with suppress(trio.BrokenResourceError):  # as good as the end
             async for line in self._lines:
+                self._stdio.requests.arrive()
                 try:
                     message = read_message(line)
                     self._note(message)

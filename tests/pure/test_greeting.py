@@ -38,6 +38,7 @@ async def ask_sdk(message: dict[str, Any], *, direct: bool) -> dict[str, Any]:
             incoming = Incoming(lines, stdio)
             outgoing = Outgoing(stdio, Greeter("7", 0, 1, direct=direct))
             nursery.start_soon(serve_agent, agent, "7", incoming, outgoing)
+            stdio.requests.hand_on(None)
             await to_sdk.send(json.dumps(message).encode())
             return json.loads(await from_bridge.receive_some(1_000_000))
 

@@ -47,8 +47,10 @@ class Wire:
         self._stdout = stdout
         self._unread = b""
 
-    async def say(self, message: dict[str, Any]) -> None:
-        await self._stdin.send_all(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    async def say(self, *messages: dict[str, Any]) -> None:
+        """All at once."""
+        lines = [json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages]
+        await self._stdin.send_all(b"".join(lines))
 
     async def hear(self) -> dict[str, Any]:
         while b"\n" not in self._unread:
@@ -177,6 +179,31 @@ async def test_what_a_client_took_back_is_not_answered(meta: dict[str, Any], mon
         assert ends == ["cancelled"]
         await wire.say({"id": 2, "method": "ping"})
         assert (await wire.hear())["id"] == 2
+
+
+@pytest.mark.threat("C5")
+async def test_a_call_does_not_overtake_the_end_of_another_one_of_its_id(monkeypatch: pytest.MonkeyPatch):
+    may_end = trio.Event()
+
+    async def run(_: Agent, name: str, *__: object) -> Answer:
+        await may_end.wait()
+        return Answer(name)
+
+    for way in (lane, mcp):
+        monkeypatch.setattr(way, "run_tool", run)
+
+    call = {"id": 5, "method": "tools/call"}
+    first = call | {"params": {"name": "close_page", "arguments": {}, "_meta": THE_LONG_WAY}}
+    second = call | {"params": {"name": "list_pages", "arguments": {}}}
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 5}}
+    async with open_wire() as wire:
+        await wire.say(first, cancelled, second, {"id": 6, "method": "ping"})
+        ping = await wire.hear()
+        may_end.set()
+        answer = await wire.hear()
+
+    assert ping["id"] == 6
+    assert (answer["id"], answer["result"]["content"][0]["text"]) == (5, "list_pages")
 
 
 async def test_a_bug_of_ours_in_a_call_is_an_answer_too(monkeypatch: pytest.MonkeyPatch, caplog: Any):

@@ -191,6 +191,7 @@ class SdkSide:
         self._outgoing = Outgoing(self.stdio, Greeter("7", 0, 1, direct=False))
 
     async def hear(self, message: JSONRPCRequest | JSONRPCNotification) -> None:
+        self.stdio.requests.hand_on(None)
         await self._to_sdk.send(message.model_dump_json(exclude_unset=True).encode())
         await self._incoming.receive()
 
@@ -278,6 +279,7 @@ class Server:
     async def _hand_on(self) -> None:
         with suppress(trio.BrokenResourceError):
             while (line := await self.stdio.next_line()) is not None:
+                self.stdio.requests.hand_on(None)
                 await self.stdio.wait_for_client(partial(self._to_sdk.send, line))
         self._to_sdk.close()
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from bridge.calls.agent import Agent
-from bridge.calls.bridge import Bridge, open_bridge
+from bridge.calls.bridge import Bridge
 from bridge.calls.pins import write_pins
 from bridge.origins import OriginRules
-from bridge.settings import AgentSettings, AttachOptions, Mode, PageSettings
+from bridge.settings import AgentSettings, PageSettings
 from tests.browser.asking import (
     call,
     code,
@@ -26,7 +26,6 @@ from tests.browser.asking import (
 )
 from tests.browser.other_client import OtherClient, open_other_client
 from tests.browser.test_navigation_races import MOMENTS, Wire, connection_of, make_it_happen, taking
-from tests.browser.webmcp import claiming, registering
 from tests.sites import Site, offering, tool
 
 RUNS = tool("run", "() => { fetch('/ran'); return location.origin }")
@@ -232,81 +231,6 @@ async def test_direct_tools_are_those_that_may_run(bridge: Bridge, site: Site, o
     assert list(agent.direct.show()) == ["page_run"]
     assert plain(await agent.call_directly("page_run", {})).text == site.origin
     assert code(await agent.call_directly("page_run_p2", {})) == "tool_not_found"
-
-
-# Modes
-
-
-@pytest.fixture
-async def reading(webmcp_chromium: str, site: Site) -> AsyncIterator[tuple[Bridge, str]]:
-    """A page of WebMCP whose tools claim what they like."""
-    async with open_bridge(AttachOptions(where=webmcp_chromium)) as bridge:
-        handle = await open_page(
-            Agent(bridge),
-            site.page(
-                "/claims",
-                registering(claiming("look", "{readOnlyHint: true}"), claiming("buy", "{readOnlyHint: false}"))
-                + offering(tool("plain", "() => 'plain'")),
-            ),
-        )
-        yield bridge, handle
-        pages = await bridge.wait_pages()
-        await pages.close(pages.find(handle))
-
-
-@pytest.mark.threat("C3")
-@pytest.mark.parametrize(
-    ("mode", "trusted", "runs"),
-    [
-        ("ask", True, {"look"}),
-        ("ask", False, set[str]()),
-        ("act", True, {"look", "buy", "plain"}),
-        ("act", False, {"look", "buy", "plain"}),
-        ("dev", False, {"look", "buy", "plain"}),
-    ],
-)
-async def test_what_a_mode_runs_is_the_same_at_every_door(
-    reading: tuple[Bridge, str], site: Site, mode: Mode, trusted: bool, runs: set[str]
-):
-    bridge, page = reading
-    trusted_origins = frozenset({site.origin} if trusted else ())
-    agent = Agent(bridge, AgentSettings(mode=mode, trusted_origins=trusted_origins, direct=True))
-    everything = {"look", "buy", "plain"}
-
-    listed = [tool for group in (await list_tools(agent, page))["groups"] for tool in group["tools"]]
-    assert {one["name"] for one in listed} == everything
-    assert {one["name"] for one in listed if "not_allowed" not in one} == runs
-    by_name = {name: await call(agent, page, name) for name in everything}
-    by_id = {one["name"]: await call(agent, page, one["id"]) for one in listed}
-    assert agent.direct is not None
-    assert set(agent.direct.show()) == {f"page_{name}" for name in runs}
-    directly = {name: await agent.call_directly(f"page_{name}", {}) for name in everything}
-
-    for answers in (by_name, by_id):
-        assert {name for name, answer in answers.items() if not answer.is_error} == runs
-        assert {facts(answer) for answer in answers.values() if answer.is_error} <= {REFUSED}
-    assert {name: code(answer) for name, answer in directly.items() if answer.is_error} == dict.fromkeys(
-        everything - runs, "tool_not_found"
-    )
-
-
-@pytest.mark.threat("C3")
-async def test_a_direct_name_that_was_listed_does_not_outlive_what_allowed_it(
-    reading: tuple[Bridge, str], site: Site, tmp_path: Path
-):
-    bridge, page = reading
-    tools = bridge.registry.snapshot[page]
-    pins = tmp_path / "pins.json"
-    write_pins(pins, {site.origin: frozenset(tool.fingerprint for tool in tools)})
-    agent = Agent(bridge, AgentSettings(direct=True, pins=pins))
-    assert agent.direct is not None
-    assert "page_plain" in agent.direct.show()
-    assert plain(await agent.call_directly("page_plain", {})).text == "plain"
-
-    write_pins(pins, {site.origin: frozenset(tool.fingerprint for tool in tools if tool.name != "plain")})
-
-    assert facts(await agent.call_directly("page_plain", {})) == REFUSED
-    assert "page_plain" not in agent.direct.show()
 
 
 # Pins

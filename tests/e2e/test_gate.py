@@ -70,15 +70,29 @@ async def test_an_agent_hears_which_origins_are_kept_out_and_reaches_none_of_the
 
 
 @pytest.mark.threat("C3")
-async def test_mode_ask_lists_what_it_does_not_run(site: Site):
-    async with open_agent("--mode", "ask", "--open", site.page("/ask", offering(WHERE))) as agent:
+@pytest.mark.parametrize("mode", ["ask", "act", "dev"])
+async def test_a_mode_is_the_same_at_every_door_over_stdio(mode: str, site: Site):
+    url = site.page("/mode", offering(WHERE))
+    async with open_agent("--mode", mode, "--direct", "--open", url) as agent:
         page = read(await agent.call_tool("list_pages", {}))["pages"][0]["page"]
         [tool] = read(await agent.call_tool("list_page_tools", {"page": page}))["pages"][0]["groups"][0]["tools"]
-        answer = await agent.call_tool("call_page_tool", {"page": page, "tool": "where"})
+        direct = [one.name for one in (await agent.list_tools()).tools if one.name.startswith("page_")]
+        answers = [
+            await agent.call_tool("call_page_tool", {"page": page, "tool": "where"}),
+            await agent.call_tool("call_page_tool", {"page": page, "tool": tool["id"]}),
+        ]
+        directly = await agent.call_tool("page_where", {})
 
     assert tool["description"] == "Tells where it is"
-    assert "mode ask" in tool["not_allowed"]
-    assert facts(answer) == REFUSED
+    if mode == "ask":
+        assert "mode ask" in tool["not_allowed"]
+        assert direct == []
+        assert [facts(answer) for answer in answers] == [REFUSED] * 2
+        assert facts(directly) == ("tool_not_found", "rejected", False)
+    else:
+        assert "not_allowed" not in tool
+        assert direct == ["page_where"]
+        assert [text_of(answer) for answer in (*answers, directly)] == [site.origin] * 3
 
 
 @pytest.mark.threat("C2")

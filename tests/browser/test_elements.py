@@ -69,6 +69,7 @@ async def test_the_listing_says_how_to_name_an_element(agent: Agent, site: Site)
     assert "x-mcp-type" not in json.dumps(listing)
 
 
+@pytest.mark.threat("C4")
 async def test_what_names_no_element_is_rejected_before_the_tool_runs(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/elements", TOOLS))
     [one, _] = await find(agent, page, "p")
@@ -112,6 +113,7 @@ async def test_a_uid_that_a_result_gave_is_an_element_also_where_no_schema_says_
     assert told(await call(agent, page, "data", user)) == user
 
 
+@pytest.mark.threat("C4")
 async def test_a_uid_ends_with_its_document(agent: Agent, site: Site, other_site: Site):
     page = await open_page(agent, site.page("/elements", TOOLS))
     [one, _] = await find(agent, page, "p")

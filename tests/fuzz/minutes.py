@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import SystemRandom
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
@@ -50,7 +50,7 @@ def fuzz(
                 deadline=None,
                 database=None,
                 phases=[Phase.generate, Phase.shrink],
-                suppress_health_check=[*HealthCheck.__members__.values()],
+                suppress_health_check=cast("list[HealthCheck]", [*HealthCheck]),
                 print_blob=False,
             )(given(examples)(watched))
         )()

@@ -12,7 +12,6 @@ from typing import BinaryIO, Final
 
 _FLAGS: Final = (
     getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_NONBLOCK", 0)  # who opens a pipe waits for its other end
     | getattr(os, "O_BINARY", 0)
 )

@@ -133,8 +133,8 @@ class Run:
         self._wake()
 
     def dialog_closed(self) -> None:
+        """It goes on. Nobody is woken: who waits for it in its caller's name has left when the dialog came."""
         self._dialog = None
-        self._wake()
 
     # What its caller does
 

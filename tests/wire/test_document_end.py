@@ -2,8 +2,8 @@
 Chromium's words."""
 
 import json
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, NamedTuple
 
 import pytest
 import trio
@@ -19,10 +19,12 @@ from bridge.errors import (
     PageStuck,
 )
 from bridge.page.dialogs import Dialog
+from bridge.page.discovery import BOUNDS
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.frames import FrameId, Realm
+from bridge.page.invocation import RESULT_BOUNDS
 from bridge.page.kit import FRAME_GONE
-from bridge.page.run import TERMINATED, Run
+from bridge.page.run import TERMINATED, Run, Why
 from bridge.tools.sources.page import PageCall
 from bridge.wire.commands import evaluate_in
 from bridge.wire.connection import Session
@@ -66,14 +68,25 @@ def threw(command_id: int, class_name: str) -> dict:
     return {"id": command_id, "sessionId": SESSION, "result": result}
 
 
-async def next_asked(peer: FakePeer) -> tuple[int, str, list[Any]]:
-    """What the kit is asked next: by which command, under which name, in which words."""
+class Asked(NamedTuple):
+    """What the kit was asked: by which command, under which name, in which words."""
+
+    command_id: int
+    name: str
+    words: list[Any]
+    awaits_promise: bool
+    timeout_ms: float | None
+
+
+async def next_asked(peer: FakePeer) -> Asked:
     while (command := await peer.next_command())["method"] != "Runtime.evaluate":
         assert command["method"] == "Runtime.releaseObjectGroup"
-    assert command["params"]["uniqueContextId"] == REALM.unique_context_id
+    params = command["params"]
+    assert params["uniqueContextId"] == REALM.unique_context_id
     assert command["sessionId"] == SESSION
-    name, _, words = command["params"]["expression"].rpartition("\n")[2].partition("(")
-    return command["id"], name, json.loads(json.loads(words.removesuffix(")")))
+    name, _, words = params["expression"].rpartition("\n")[2].partition("(")
+    words = json.loads(json.loads(words.removesuffix(")")))
+    return Asked(command["id"], name, words, params["awaitPromise"], params.get("timeout"))
 
 
 def refusal(command_id: int, message: str) -> dict:
@@ -106,6 +119,21 @@ async def test_what_chromium_says_last_tells_a_call_that_ran_from_one_that_came_
     assert document.runs == set()
     if error is NavigatedDuringCall:
         assert str(run.error) == LOST
+
+
+@pytest.mark.parametrize(
+    "message", ["Inspected target navigated or closed", "Execution context was destroyed.", FRAME_GONE]
+)
+async def test_a_call_whose_answer_is_lost_has_ended_before_anything_else_says_so(
+    peer: FakePeer, link: Link, message: str
+):
+    run = start_run(link, document_of(link))
+    asked = await next_asked(peer)
+
+    await peer.say(refusal(asked.command_id, message))
+    await run.wait_ended()
+
+    assert str(run.error) == LOST
 
 
 async def test_an_answer_that_overtakes_the_end_counts(peer: FakePeer, link: Link):
@@ -178,11 +206,29 @@ async def test_a_call_is_for_its_realm_alone_and_has_a_number_of_its_own(peer: F
     document = document_of(link)
     start_run(link, document)
     start_run(link, document)
-    (_, name, first), (_, _, second) = [await next_asked(peer) for _ in range(2)]
+    first, second = [await next_asked(peer) for _ in range(2)]
 
-    assert (name, first[:-2], first[-1]) == ("k", ["call", 1, 0, 0, "{}", []], [])
-    assert first[-2] != second[-2]
+    assert (first.name, first.words[:-2], first.words[-1]) == ("k", ["call", 1, 0, 0, "{}", []], [])
+    assert (first.awaits_promise, first.timeout_ms) == (True, None)
+    assert first.words[-2] != second.words[-2]
     document.end(GONE)
+
+
+async def test_what_a_call_threw_is_no_answer_whatever_it_looks_like_and_the_page_need_not_keep_it(
+    peer: FakePeer, link: Link
+):
+    run = start_run(link, document_of(link))
+    command = await peer.next_command()
+    thrown = threw(command["id"], "Object")
+    thrown["result"]["result"]["value"] = COMPLETED
+
+    await peer.say(thrown)
+    await run.wait_ended()
+    released = await peer.next_command()
+
+    assert isinstance(run.error, CommandFailed)
+    assert (released["method"], released["sessionId"]) == ("Runtime.releaseObjectGroup", SESSION)
+    assert released["params"] == {"objectGroup": command["params"]["objectGroup"]}
 
 
 async def test_only_the_first_outcome_of_a_run_counts(peer: FakePeer, link: Link):
@@ -191,6 +237,7 @@ async def test_only_the_first_outcome_of_a_run_counts(peer: FakePeer, link: Link
     command_id, *_ = await next_asked(peer)
 
     document.end(GONE)
+    assert link.connection._pending == {}
     await peer.say(answer(command_id, COMPLETED))
     await link.check_alive()
 
@@ -236,6 +283,21 @@ async def test_a_run_that_is_let_go_in_its_page_has_not_ended_by_that(peer: Fake
     assert run.is_ended
 
 
+async def test_a_run_that_ends_while_it_is_let_go_has_ended_as_it_says(
+    peer: FakePeer, link: Link, autojump_clock: MockClock
+):
+    run = Run(document_of(link), 1, 0, 0, "{}")
+    called = await next_asked(peer)
+    stops = Call(link._nursery, run.stop, Why.CANCELLED)
+    told, let_go = [await next_asked(peer) for _ in range(2)]
+
+    await peer.say(answer(called.command_id, COMPLETED), answer(let_go.command_id, None))
+    await stops.wait_ended()
+
+    assert [asked.words[0] for asked in (told, let_go)] == ["abort", "drop"]
+    assert (await run.wait()).text == "done"
+
+
 async def test_a_run_ends_with_its_link(peer: FakePeer, link: Link):
     run = start_run(link, document_of(link))
     await next_asked(peer)
@@ -263,11 +325,107 @@ async def test_a_run_waits_for_a_dialog_and_its_callers_do_not(peer: FakePeer, l
 
     for call in (before, meanwhile):
         assert isinstance(call.error, DialogOpen)
-        assert call.error.dispatched
+        assert (call.error.dispatched, str(call.error)) == (True, str(DIALOG.error("p1", dispatched=True)))
     assert after.value.text == "done"
 
 
+async def test_a_dialog_that_is_answered_as_it_opens_turns_nobody_away(peer: FakePeer, link: Link):
+    document = document_of(link)
+    run = start_run(link, document)
+    asked = await next_asked(peer)
+
+    document.show_dialog(DIALOG)
+    document.close_dialog()
+    await wait_all_tasks_blocked()
+    assert (run.value, run.error) == (None, None)
+    await peer.say(answer(asked.command_id, COMPLETED))
+    await run.wait_ended()
+
+    assert run.value.text == "done"
+
+
 # Those who ask
+
+
+@pytest.mark.parametrize(
+    ("ask", "words", "awaits_promise", "timeout_ms"),
+    [
+        (Document.report, ["report"], False, None),
+        (Document.wait_news, ["watch"], True, None),
+        (
+            lambda document: document.discover(0.5),
+            ["discover", BOUNDS, 500, RESULT_BOUNDS],
+            True,
+            limits.LISTENER_SECONDS * 1000,
+        ),
+        (lambda document: document.ask("abort", 7, timeout_ms=125), ["abort", 7], False, 125),
+    ],
+    ids=["report", "news", "discover", "bounded"],
+)
+async def test_a_question_says_what_it_waits_for_also_when_it_is_asked_again_under_another_name(
+    peer: FakePeer,
+    link: Link,
+    ask: Callable[[Document], Awaitable[object]],
+    words: list[Any],
+    awaits_promise: bool,
+    timeout_ms: float | None,
+):
+    document = document_of(link)
+    Call(link._nursery, ask, document)
+    for known_as in ("k", "k", "k", "k_"):
+        asked = await next_asked(peer)
+        assert asked == (asked.command_id, known_as, words, awaits_promise, timeout_ms)
+        if known_as == "k":
+            await peer.say(threw(asked.command_id, "ReferenceError"))
+    document.end(GONE)
+
+
+async def test_a_round_of_discovery_begins_when_the_one_before_has_ended(peer: FakePeer, link: Link):
+    document = document_of(link)
+    rounds = [Call(link._nursery, document.discover, 0) for _ in range(2)]
+    for number in (1, 2):
+        asked = await next_asked(peer)
+        await link.check_alive()
+        await peer.say(answer(asked.command_id, {"round": number}))
+    for call in rounds:
+        await call.wait_ended()
+
+    assert {call.value.round for call in rounds} == {1, 2}
+    assert document.asked
+
+
+@pytest.mark.parametrize(
+    "happens", [Document.end, lambda document: document.show_dialog(DIALOG)], ids=["end", "dialog"]
+)
+async def test_an_answer_that_comes_just_before_its_document_ends_or_a_dialog_opens_counts(
+    peer: FakePeer, link: Link, happens: Callable[[Document], None]
+):
+    document = document_of(link)
+    link.connection.listen(SESSION, lambda _: happens(document))
+    asks = Call(link._nursery, document.report)
+    asked = await next_asked(peer)
+
+    cleared = {"method": "Runtime.executionContextsCleared", "params": {}, "sessionId": SESSION}
+    await peer.say(answer(asked.command_id, {"round": 1}), cleared)
+    await asks.wait_ended()
+
+    assert (asks.error, asks.value.round) == (None, 1)
+    with pytest.raises((DocumentEnded, DialogOpen)):
+        document.check_answers()
+
+
+async def test_a_document_keeps_nothing_of_who_has_asked_it(peer: FakePeer, link: Link):
+    document = document_of(link)
+    calls = [Call(link._nursery, document.report) for _ in range(4)]
+    asked = [await next_asked(peer) for _ in calls]
+
+    await peer.say(answer(asked[0].command_id, None), refusal(asked[1].command_id, "No"))
+    await calls[2].cancel()
+    document.show_dialog(DIALOG)
+    for call in calls:
+        await call.wait_ended()
+
+    assert document._scopes == set()
 
 
 @pytest.mark.parametrize(("gone", "error"), [(None, DocumentEnded), (GONE, PageGone)])
@@ -310,14 +468,14 @@ async def test_a_dialog_turns_away_who_asks_and_lets_who_waits_for_news_look_aft
 
     for call in (asks, late):
         assert isinstance(call.error, DialogOpen)
-        assert str(call.error) == str(DIALOG.error("p1", dispatched=False))
+        assert (call.error.dispatched, str(call.error)) == (False, str(DIALOG.error("p1", dispatched=False)))
     assert news.value == "answers"
     document.check_answers()
     asks = Call(link._nursery, document.report)
-    command_id, _, words = await next_asked(peer)
-    await peer.say(answer(command_id, None))
+    asked = await next_asked(peer)
+    await peer.say(answer(asked.command_id, None))
     await asks.wait_ended()
-    assert (words, asks.error, asks.value) == (["report"], None, None)
+    assert (asked.words, asks.error, asks.value) == (["report"], None, None)
 
 
 async def test_each_dialog_is_waited_for_anew_by_who_waits_for_news(peer: FakePeer, link: Link):
@@ -361,7 +519,7 @@ async def test_a_document_that_has_not_answered_since_a_run_was_stopped_takes_no
 
     assert document.is_stuck
     for ask in (document.check_answers, lambda: Run(document, 1, 0, 0, "{}")):
-        with pytest.raises(PageStuck):
+        with pytest.raises(PageStuck, match=r"^Page p1 answers nothing"):
             ask()
     await peer.say(refusal(command_id, "No") if is_refused else answer(command_id, None))
     await answered.wait()
@@ -429,27 +587,52 @@ async def test_a_kit_that_was_cut_short_is_asked_for_under_another_name_and_not_
     asks = Call(link._nursery, document.report)
     for known_as in ("k", "k_", "k__", "k___"):
         for _ in range(3):
-            command_id, name, _ = await next_asked(peer)
-            assert name == known_as
-            await peer.say(threw(command_id, "ReferenceError"))
+            asked = await next_asked(peer)
+            assert asked.name == known_as
+            await peer.say(threw(asked.command_id, "ReferenceError"))
     await asks.wait_ended()
 
     assert isinstance(asks.error, CommandFailed)
-    assert str(asks.error).count("ended by force again and again") == 1
+    assert str(asks.error) == (
+        "Runtime.evaluate failed: its script was ended by force again and again. "
+        "Try again; reload the page if it stays so."
+    )
 
 
 async def test_two_who_find_the_same_kit_cut_short_go_on_under_one_name(peer: FakePeer, link: Link):
     document = document_of(link)
     both = [Call(link._nursery, document.report) for _ in range(2)]
     for _ in range(6):
-        command_id, name, _ = await next_asked(peer)
-        assert name == "k"
-        await peer.say(threw(command_id, "ReferenceError"))
+        asked = await next_asked(peer)
+        assert asked.name == "k"
+        await peer.say(threw(asked.command_id, "ReferenceError"))
     for _ in range(2):
-        command_id, name, _ = await next_asked(peer)
-        assert name == "k_"
-        await peer.say(answer(command_id, None))
+        asked = await next_asked(peer)
+        assert asked.name == "k_"
+        await peer.say(answer(asked.command_id, None))
     for call in both:
         await call.wait_ended()
 
     assert [call.error for call in both] == [None, None]
+
+
+async def test_who_finds_late_that_a_kit_was_cut_short_asks_under_the_name_that_is_known_by_then(
+    peer: FakePeer, link: Link
+):
+    document = document_of(link)
+    for _ in range(2):
+        Call(link._nursery, document.report)
+    late = await next_asked(peer)
+    for known_as in ("k", "k_"):
+        for _ in range(3):
+            asked = await next_asked(peer)
+            assert asked.name == known_as
+            await peer.say(threw(asked.command_id, "ReferenceError"))
+    assert (await next_asked(peer)).name == "k__"
+
+    for _ in range(3):
+        assert late.name == "k"
+        await peer.say(threw(late.command_id, "ReferenceError"))
+        late = await next_asked(peer)
+    assert late.name == "k__"
+    document.end(GONE)

@@ -1,7 +1,7 @@
 """Tools as the bridge knows them: frozen values, whatever the page does afterwards."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from json import dumps
@@ -57,8 +57,8 @@ class Tool:
     schema_problem: str | None
     group: str
     home: Home
-    kind: str = "page"
-    annotations: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    kind: str
+    annotations: Mapping[str, Any]
 
     @property
     def origin(self) -> str:

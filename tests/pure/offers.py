@@ -33,7 +33,18 @@ def offered(
             group,
             "",
             tuple(
-                Tool(ToolId(frame, number, place), name, description, schema, check_schema(schema), None, group, at)
+                Tool(
+                    ToolId(frame, number, place),
+                    name,
+                    description,
+                    schema,
+                    check_schema(schema),
+                    None,
+                    group,
+                    at,
+                    "page",
+                    {},
+                )
                 for place, name in enumerate(members)
             ),
             frame,

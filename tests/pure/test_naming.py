@@ -36,7 +36,7 @@ def document_of(groups: Groups, at: Home) -> DocumentTools:
                 group,
                 "",
                 tuple(
-                    Tool(ToolId(frame, number, place), name, "", "{}", SCHEMA, None, group, at)
+                    Tool(ToolId(frame, number, place), name, "", "{}", SCHEMA, None, group, at, "page", {})
                     for place, name in enumerate(names)
                 ),
                 frame,

@@ -171,6 +171,21 @@ def test_any_difference_makes_a_toolset_stale(present):
         choose(None, present, "add", offer("add").toolset)
 
 
+@pytest.mark.threat("P14")
+@pytest.mark.parametrize(
+    ("listed", "present"),
+    [
+        (with_frame(ADD, "more"), with_frame(ADD, "more", document="10")),
+        (with_frame(ADD, "more"), with_frame(ADD, "more", frame="f2")),
+        (offer("A/add", "B/more"), offer("A/add", "A/more")),
+    ],
+    ids=["an iframe was loaded anew", "another iframe", "another place in the answers"],
+)
+def test_the_same_words_from_another_place_make_a_toolset_stale(listed: PageTools, present: PageTools):
+    with pytest.raises(ToolStale, match="toolset"):
+        choose(None, present, "add", listed.toolset)
+
+
 def test_an_ambiguous_name_names_the_ids_and_an_id_is_never_ambiguous():
     twins = offer("A/same", "B/same")
 

@@ -102,7 +102,7 @@ def frame(text: str, origin: str, nonce: str, *, json: bool = False) -> str:
 def enclose(escaped: str, origin: str, nonce: str, *, json: bool) -> str:
     """As `frame`, for what `escape` gave."""
     name = f"page_content_{nonce}"
-    where = escape(origin, json=True).replace('"', r"\u0022")
+    where = escape(origin).replace('"', r"\u0022")
     return f'<{name} origin="{where}" type="{"json" if json else "text"}">\n{escaped}\n</{name}>'
 
 

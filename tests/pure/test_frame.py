@@ -8,7 +8,7 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bridge import limits
@@ -40,7 +40,7 @@ END = f"</page_content_{NONCE}>"
 any_text = st.text(st.characters())  # lone surrogates too
 LIKE_ESCAPES = ["\\", r"\u", r"\u003c", r"\u005c", r"\u005cu003c", r"\\u003c", r"\ud83d", "u003c", "5c", "\n", "x"]
 LIKE_ENDS = [END, END[:-1], END.upper(), f'<page_content_{NONCE} origin="x" type="text">', NONCE]
-nasty = st.sampled_from([*HIDDEN, *LIKE_ESCAPES, *LIKE_ENDS, "\ufe0f", "❤\ufe0f"])
+nasty = st.sampled_from([*HIDDEN, *LIKE_ESCAPES, *LIKE_ENDS, "\ufe0f", "❤\ufe0f", "\ud83d", "\ude00"])
 nasty_text = st.lists(nasty | any_text, max_size=8).map("".join)
 
 
@@ -54,6 +54,9 @@ def joined(text: str) -> str:
 
 @pytest.mark.threat("P3", "P9")
 @given(nasty_text, nasty_text)
+@example("\ud83d", "")
+@example("\ude00", "")
+@example("\ud83d\ude00", "")
 def test_a_frame_gives_back_exactly_what_went_in(text: str, origin: str):
     assert unframe(frame(text, origin, NONCE)) == joined(text)
 
@@ -157,6 +160,7 @@ def test_what_is_no_emoji_takes_no_unseen_character_along(last: str):
 
 
 @given(nasty_text, st.booleans())
+@example(r"\u003c", False)
 def test_what_is_revealed_is_what_is_escaped_but_for_markup(text: str, json: bool):
     revealed = reveal(text, json=json)
 

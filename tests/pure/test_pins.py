@@ -110,6 +110,33 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: p
     assert os.listdir(path.parent) == [path.name]
 
 
+def test_a_file_takes_the_place_of_another_once_all_of_it_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch):
+    kept: list[int] = []
+    monkeypatch.setattr(module.os, "fsync", lambda descriptor: kept.append(os.fstat(descriptor).st_size))
+    write_pins(path, {SHOP: frozenset({ADD})})
+
+    assert kept == [path.stat().st_size]
+
+
+def test_a_folder_in_place_of_the_file_is_left_as_it_is(path: Path):
+    path.mkdir()
+
+    with pytest.raises(UsageError, match=r"can't be written to .*: Is a directory\."):
+        write_pins(path, {})
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_draft_that_can_not_be_removed_does_not_hide_why_it_was_to_be(path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(_: Path) -> None:
+        raise PermissionError
+
+    path.mkdir()
+    monkeypatch.setattr(module.Path, "unlink", refuse)
+
+    with pytest.raises(UsageError, match=r"can't be written to .*: Is a directory\."):
+        write_pins(path, {})
+
+
 def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path):
     with pytest.raises(UsageError, match="No such file or directory"):
         write_pins(tmp_path / "nowhere" / "pins.json", {})
@@ -264,6 +291,8 @@ def test_a_name_with_nul_is_no_traceback():
         read_pins(Path("a\0b"))
     with pytest.raises(UsageError, match=r"can't be written to .*: embedded null byte"):
         write_pins(Path("a\0b"), {})
+    with pytest.raises(UsageError, match="can't be read: embedded null byte"):
+        PinFile(Path("a\0b")).read()
 
 
 def test_what_is_approved_or_taken_back_counts_at_once(path: Path):

@@ -29,7 +29,7 @@ _HIDDEN_BEYOND: Final = re.compile(
     "[\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
-_SHOWS_AS_EMOJI: Final = re.compile("[#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff]\ufe0f")
+_SHOWS_AS_EMOJI: Final = re.compile("[#*0-9\xa9\xae\u203c-\u2049\u2122-\u303d\u3297-\u3299\U0001f000-\U0001faff]\ufe0f")
 """Here U+FE0F says how the character before it looks, and hides nothing."""
 
 _ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})")

@@ -136,6 +136,7 @@ def test_what_hides_nothing_stays_as_it_is(text: str):
         (r"\u005cu003c", r"\u005cu005cu003c"),
         (r"\\u00e9 \u00E9 \u12 \n", r"\\u005cu00e9 \u00E9 \u12 \n"),
         ("\U000e0041", r"\udb40\udc41"),
+        ("\U0001343f\U000e0fff", r"\ud80d\udc3f\udb43\udfff"),
         ("\ud83d", r"\ud83d"),
         ("\r\n\x1b[31m", "\\u000d\n\\u001b[31m"),
         ("\ufffe\uffff\U00010000", "\\ufffe\\uffff\U00010000"),
@@ -146,7 +147,13 @@ def test_escapes_are_those_of_json(text: str, escaped: str):
     assert escape(text) == escaped
 
 
-@pytest.mark.parametrize("last", [*"#*09\xa9\xae\u203c\u3299\U0001f000\U0001faff"], ids=ascii)
+@pytest.mark.threat("P3")
+def test_what_is_hidden_at_the_end_of_a_long_text_is_shown_as_well():
+    long = "x" * 100_000
+    assert escape(f"{long}\x1b") == rf"{long}\u001b"
+
+
+@pytest.mark.parametrize("last", [*"#*09\xa9\xae\u203c\u2049\u2122\u303d\u3297\u3299\U0001f000\U0001faff"], ids=ascii)
 def test_how_an_emoji_looks_is_said_once_and_hides_nothing(last: str):
     for text in (f"{last}\ufe0f", f"a{last}\ufe0f"):
         assert escape(text) == text
@@ -154,9 +161,19 @@ def test_how_an_emoji_looks_is_said_once_and_hides_nothing(last: str):
         assert escape(text.replace("\ufe0f", "\ufe0e")) == text.replace("\ufe0f", r"\ufe0e")
 
 
-@pytest.mark.parametrize("last", [*'"$)+/:a\xa8\xaa\xad\xaf\u203b\u329a\U0001efff\U0001fb00'], ids=ascii)
+@pytest.mark.threat("P3")
+@pytest.mark.parametrize(
+    "last",
+    [
+        *'"$)+/:a\xa8\xaa\xad\xaf\u203b\u204a\u2121\u303e\u3296\u329a\U0001efff\U0001fb00',
+        *"\u2060\u3164\ufeff",  # unseen themselves
+        *"\u3042\uac00\u4e00",  # of these a text may have many
+    ],
+    ids=ascii,
+)
 def test_what_is_no_emoji_takes_no_unseen_character_along(last: str):
-    assert escape(f"{last}\ufe0f") == escape(last) + r"\ufe0f"
+    for before in ("", "a"):
+        assert escape(f"{before}{last}\ufe0f") == before + escape(last) + r"\ufe0f"
 
 
 @given(nasty_text, st.booleans())

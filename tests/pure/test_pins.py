@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -313,6 +314,22 @@ def test_what_is_approved_or_taken_back_counts_at_once(path: Path):
         file.read()
     write_pins(path, {SHOP: frozenset({SUM})})
     assert file.read() == {SHOP: {SUM}}
+
+
+SIGNS = ("st_dev", "st_ino", "st_mtime_ns", "st_ctime_ns", "st_size")
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_one_sign_of_another_file_is_enough_to_read_it_anew(path: Path, monkeypatch: pytest.MonkeyPatch, sign: str):
+    write_pins(path, {})
+    file = PinFile(path)
+    first = file.read()
+    signs = {name: getattr(path.lstat(), name) for name in SIGNS}
+    monkeypatch.setattr(module.os, "lstat", lambda _: SimpleNamespace(**signs))
+    assert file.read() is first
+
+    signs[sign] += 1
+    assert file.read() is not first
 
 
 def test_what_is_written_can_be_read_by_a_person(path: Path):

@@ -11,12 +11,14 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from bridge import limits
 from bridge.errors import (
+    BridgeError,
     CommandFailed,
     ConnectionLost,
     DialogOpen,
     NavigatedDuringCall,
     PageGone,
     PageStuck,
+    PageUnresponsive,
 )
 from bridge.page.dialogs import Dialog
 from bridge.page.discovery import BOUNDS
@@ -394,6 +396,55 @@ async def test_a_round_of_discovery_begins_when_the_one_before_has_ended(peer: F
     assert document.asked
 
 
+async def test_a_document_whose_scripts_are_held_when_it_is_asked_is_asked_again_a_moment_later(
+    peer: FakePeer, link: Link, autojump_clock: MockClock
+):
+    discovers = Call(link._nursery, document_of(link).discover, 0)
+    held = await next_asked(peer)
+    start = trio.current_time()
+    await peer.say(answer(held.command_id, None))
+    again = await next_asked(peer)
+    assert trio.current_time() - start == pytest.approx(limits.NEWS_SECONDS)
+    await peer.say(answer(again.command_id, {"round": 2}))
+    await discovers.wait_ended()
+
+    assert again.words == held.words
+    assert discovers.value.round == 2
+
+
+async def test_a_document_that_does_not_answer_in_time_is_unresponsive(
+    peer: FakePeer, link: Link, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(limits, "PAGE_ANSWER_SECONDS", 1)
+    document = document_of(link)
+    start = trio.current_time()
+    discovers = Call(link._nursery, document.discover, 0.5)
+    await discovers.wait_ended()
+
+    assert type(discovers.error) is PageUnresponsive
+    assert str(discovers.error) == str(PageUnresponsive("p1", 1))
+    assert trio.current_time() - start == pytest.approx(1.5)
+    assert document.asked
+
+
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        ("Script execution was terminated", PageUnresponsive("p1", limits.LISTENER_SECONDS)),
+        ("No", CommandFailed("Runtime.evaluate", "No")),
+    ],
+)
+async def test_a_round_that_fails_is_told_with_its_reason(peer: FakePeer, link: Link, message: str, error: BridgeError):
+    document = document_of(link)
+    discovers = Call(link._nursery, document.discover, 0)
+    asked = await next_asked(peer)
+    await peer.say(refusal(asked.command_id, message))
+    await discovers.wait_ended()
+
+    assert (type(discovers.error), str(discovers.error)) == (type(error), str(error))
+    assert document.asked
+
+
 @pytest.mark.parametrize(
     "happens", [Document.end, lambda document: document.show_dialog(DIALOG)], ids=["end", "dialog"]
 )
@@ -521,6 +572,8 @@ async def test_a_document_that_has_not_answered_since_a_run_was_stopped_takes_no
     for ask in (document.check_answers, lambda: Run(document, 1, 0, 0, "{}")):
         with pytest.raises(PageStuck, match=r"^Page p1 answers nothing"):
             ask()
+    with pytest.raises(PageStuck):
+        await document.discover(0)
     await peer.say(refusal(command_id, "No") if is_refused else answer(command_id, None))
     await answered.wait()
 

@@ -331,6 +331,7 @@ async def test_a_flood_of_events_costs_little_memory_and_calls_go_on(
 
 
 @pytest.mark.threat("P13")
+@pytest.mark.usefixtures("hostile")
 async def test_many_popups_are_pages_like_others_and_hold_up_nobody(chromium: str, agent: Agent, site: Site):
     url = site.page("/popped", offering(PING))
     page = await open_page(agent, site.page("/pops", offering(PING)))

@@ -88,10 +88,11 @@ def _read_frame(unread: bytearray) -> tuple[int, bytes] | None:
     end = start + 4 + size
     if len(unread) < end:
         return None
-    mask, kind = unread[start : start + 4], unread[0] & 0x0F
-    payload = bytes(byte ^ mask[index % 4] for index, byte in enumerate(unread[start + 4 : end]))
+    mask, kind = bytes(unread[start : start + 4]) * (size // 4 + 1), unread[0] & 0x0F
+    # As numbers, since the shims are large, and byte by byte they take longer than a command has.
+    payload = int.from_bytes(unread[start + 4 : end], "big") ^ int.from_bytes(mask[:size], "big")
     del unread[:end]
-    return kind, payload
+    return kind, payload.to_bytes(size, "big")
 
 
 class FalseBrowser:

@@ -136,6 +136,7 @@ def check_file(file: Path, content: str) -> None:
 
 
 @pytest.mark.threat("P13")
+@pytest.mark.usefixtures("hostile")
 async def test_a_result_over_the_hard_limit_is_cut_in_the_page(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/huge", offering(tool("give", "({size}) => 'x'.repeat(size)"))))
 

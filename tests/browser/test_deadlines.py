@@ -108,6 +108,7 @@ async def test_a_call_frees_a_page_that_a_script_of_its_own_holds(agent: Agent, 
 
 
 @pytest.mark.threat("P12")
+@pytest.mark.usefixtures("hostile")
 async def test_a_page_that_holds_itself_again_and_again_costs_each_call_no_more_than_its_time(agent: Agent, site: Site):
     again = tool("again", f"() => {{ setInterval(() => {{ {SPIN} }}); return 1 }}")
     page = await open_page(agent, site.page("/again", offering(again, PING)))

@@ -48,6 +48,7 @@ def dialogs(answer: Answer) -> list[dict]:
 
 
 @pytest.mark.threat("P12")
+@pytest.mark.usefixtures("hostile")
 async def test_an_alert_during_a_call_is_accepted_and_reported(agent: Agent, site: Site):
     url = site.page("/alert", TOOLS)
     page = await open_page(agent, url)
@@ -203,6 +204,7 @@ BEFORE_UNLOAD = "<script>onbeforeunload = event => { event.preventDefault(); ret
 
 
 @pytest.mark.threat("P12")
+@pytest.mark.usefixtures("hostile")
 async def test_leaving_a_page_that_asks_before_it_is_left_is_accepted_where_the_agent_asked(
     agent: Agent, bridge: Bridge, site: Site
 ):

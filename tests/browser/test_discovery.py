@@ -100,6 +100,7 @@ async def test_two_tools_of_one_name_are_both_listed_and_called_by_id(agent: Age
 
 
 @pytest.mark.threat("P6")
+@pytest.mark.usefixtures("hostile")
 async def test_a_listener_that_throws_is_told_apart_from_none(agent: Agent, site: Site):
     throwing = "<script>addEventListener('devtoolstooldiscovery', () => { throw new Error('not today') })</script>"
     silent = await open_page(agent, site.page("/silent", "<p>Nothing here"))
@@ -114,6 +115,7 @@ async def test_a_listener_that_throws_is_told_apart_from_none(agent: Agent, site
 
 
 @pytest.mark.threat("P6")
+@pytest.mark.usefixtures("hostile")
 async def test_a_listener_that_throws_or_says_nothing_costs_its_neighbours_nothing(agent: Agent, site: Site):
     listen = "addEventListener('devtoolstooldiscovery', {})".format
     around = [listen("() => { throw new Error('not today') }"), listen("() => {}")]
@@ -133,6 +135,7 @@ async def test_a_listener_that_throws_or_says_nothing_costs_its_neighbours_nothi
 
 
 @pytest.mark.threat("P17")
+@pytest.mark.usefixtures("hostile")
 async def test_a_schema_that_holds_itself_costs_only_its_tool(agent: Agent, site: Site):
     cyclic = (
         "(() => { const schema = {type: 'object', properties: {}}; schema.properties.a = schema; return schema })()"

@@ -51,6 +51,7 @@ async def wait_offers(bridge: Bridge, page: Page, *expected: str) -> None:
 
 
 @pytest.mark.threat("P14")
+@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize(
     ("where", "old_code"),
     [
@@ -128,6 +129,7 @@ async def test_a_way_over_other_origins_and_back_shows_the_right_tools_after_eac
 
 
 @pytest.mark.threat("P14", "F6")
+@pytest.mark.usefixtures("hostile")
 async def test_a_document_out_of_the_back_forward_cache_is_asked_again(agent: Agent, bridge: Bridge, site: Site):
     count = offering(tool("count", "() => { window.times = (window.times ?? 0) + 1; return window.times }"))
     handle = await open_page(agent, site.page("/counting", count))
@@ -166,6 +168,7 @@ async def test_a_chain_of_redirects_ends_with_the_tools_of_its_end(agent: Agent,
 
 
 @pytest.mark.threat("P14")
+@pytest.mark.usefixtures("hostile")
 async def test_a_redirect_to_another_origin_takes_no_call_of_the_one_before(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site
 ):
@@ -183,6 +186,7 @@ async def test_a_redirect_to_another_origin_takes_no_call_of_the_one_before(
 
 
 @pytest.mark.threat("P14")
+@pytest.mark.usefixtures("hostile")
 async def test_a_document_that_is_written_anew_offers_what_is_in_it_then(agent: Agent, bridge: Bridge, site: Site):
     rewrite = tool("rewrite", "({html}) => { document.open(); document.write(html); document.close(); return 'done' }")
     clear = tool("clear", "() => { document.open(); return 'cleared' }")

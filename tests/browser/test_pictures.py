@@ -400,6 +400,7 @@ async def test_other_data_goes_to_a_file_of_ours(show: Show):
 
 
 @pytest.mark.threat("P13")
+@pytest.mark.usefixtures("hostile")
 async def test_too_much_data_does_not_leave_the_page(show: Show):
     most = await show(f"new Blob([new Uint8Array({limits.FILE_BYTES})])")
     more = await show(f"new Blob([new Uint8Array({limits.FILE_BYTES + 1})])")
@@ -451,6 +452,7 @@ HOSTILE = """<script>
 
 
 @pytest.mark.threat("P7")
+@pytest.mark.usefixtures("hostile")
 async def test_a_page_that_replaces_what_draws_and_reads_does_not_bend_its_pictures(
     bridge: Bridge, agent: Agent, site: Site
 ):

@@ -131,6 +131,7 @@ async def test_a_call_while_the_page_is_still_loading_waits_for_its_tools(agent:
 
 
 @pytest.mark.threat("P14")
+@pytest.mark.usefixtures("hostile")
 async def test_the_toolset_of_the_document_before_is_stale(agent: Agent, bridge: Bridge, site: Site):
     handle = await open_page(agent, site.page("/counting", COUNTING))
     listing = await list_tools(agent, handle)
@@ -146,6 +147,7 @@ async def test_the_toolset_of_the_document_before_is_stale(agent: Agent, bridge:
 
 
 @pytest.mark.threat("P14")
+@pytest.mark.usefixtures("hostile")
 async def test_a_tool_whose_schema_changed_over_a_reload_is_rejected_once(agent: Agent, bridge: Bridge, site: Site):
     def version(schema: str) -> str:
         return site.page("/versioned", offering(tool("act", "() => 'done'", schema)))

@@ -74,6 +74,7 @@ async def test_an_answer_that_takes_longer_than_the_listing_waits_is_promised_an
 
 
 @pytest.mark.threat("P6")
+@pytest.mark.usefixtures("hostile")
 async def test_listeners_that_are_added_all_the_time_do_not_drown_the_bridge(agent: Agent, site: Site):
     add = "addEventListener('devtoolstooldiscovery', () => {})"
     flood = f"<script>setInterval(() => {{ for (let i = 0; i < 100; i++) {add} }})</script>"

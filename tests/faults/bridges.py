@@ -8,7 +8,7 @@ import pytest
 import bridge.calls.bridge
 from bridge.browser.browser import Browser, _greet
 from bridge.calls.bridge import Bridge, open_bridge
-from bridge.settings import AttachOptions, PageSettings
+from bridge.settings import AttachOptions, FramePolicy, PageSettings
 from bridge.wire.connection import open_connection
 from bridge.wire.transports import Transport
 
@@ -16,7 +16,7 @@ OpenTransport = Callable[[], AbstractAsyncContextManager[Transport]]
 
 
 @asynccontextmanager
-async def open_bridge_over(open_transport: OpenTransport) -> AsyncGenerator[Bridge]:
+async def open_bridge_over(open_transport: OpenTransport, *, frames: FramePolicy = "all") -> AsyncGenerator[Bridge]:
     """Open a bridge that is attached to a browser over such transports: another one each time it looks for it."""
 
     @asynccontextmanager
@@ -27,5 +27,5 @@ async def open_bridge_over(open_transport: OpenTransport) -> AsyncGenerator[Brid
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bridge.calls.bridge, "open_browser", open_browser)
-        async with open_bridge(AttachOptions(where="ws://fake.test/"), settings=PageSettings(frames="all")) as made:
+        async with open_bridge(AttachOptions(where="ws://fake.test/"), settings=PageSettings(frames=frames)) as made:
             yield made

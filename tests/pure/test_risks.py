@@ -26,6 +26,7 @@ def test_a_browser_of_this_machine_in_a_profile_of_its_own_is_no_risk():
     assert told(OWN) == told("") == ""
 
 
+@pytest.mark.threat("L2")
 @pytest.mark.parametrize(
     ("url", "words"),
     [

@@ -97,7 +97,8 @@ def messages(draw: st.DrawFn) -> Any:
     if not method.startswith("notifications/"):
         message["id"] = draw(ids)
     if draw(st.integers(0, 9)) == 0 and isinstance(message["params"], dict):
-        message["params"]["_meta"] = META_OF_2026 | draw(st.dictionaries(st.sampled_from(list(META_OF_2026)), values))
+        meta = META_OF_2026 | draw(st.dictionaries(st.sampled_from(list(META_OF_2026)), values))
+        message["params"] = message["params"] | {"_meta": meta}
     if draw(st.integers(0, 4)) == 0:
         message[draw(st.sampled_from(["id", "method", "params", "jsonrpc", "result", "error", "more"]))] = draw(values)
     if draw(st.integers(0, 9)) == 0:

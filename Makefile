@@ -76,7 +76,8 @@ torture: $(READY) chromium ## every fault in every state, at many moments; about
 	@$(BIN)/pytest tests -m torture $(ARGS)
 
 fuzz: export MINUTES ?= 20
-fuzz: $(READY) chromium ## send anything to both sides for MINUTES=20; SEED= tries one round again
+fuzz: export PYTHONHASHSEED = 0
+fuzz: $(READY) chromium ## send anything to both sides for MINUTES=20; SEED=N MINUTES=0 tries one round again
 	@$(BIN)/pytest tests/fuzz -m fuzz -s $(ARGS)
 
 soak: $(READY) chromium ## navigate and call for 10 minutes, or ARGS=minutes: does anything grow?

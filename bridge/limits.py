@@ -79,7 +79,9 @@ HEARTBEAT_SECONDS: Final = 15.0
 DIALOGS_TOLD: Final = 10
 """Dialogs that were answered for a page since an agent was told last."""
 DIALOG_CHARS: Final = 1000
-"""Of one message."""
+"""Of one message, and of the answer that a prompt suggests."""
+URL_CHARS: Final = 16 * 1024
+"""Of what a page shows: any file's path fits, with each byte of it escaped. Chromium tells of any length."""
 ASKED_SECONDS: Final = 1.0
 """How long a list of pages waits for those that have just loaded to say which tools they have."""
 LOAD_SECONDS: Final = 10.0

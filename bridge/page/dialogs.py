@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from bridge import limits
 from bridge.errors import DialogOpen
 from bridge.settings import DialogPolicy
 
@@ -31,7 +32,8 @@ class Dialog:
     def told(self) -> dict[str, Any]:
         """As an agent reads it."""
         told = {"type": self.kind, "message": self.message, "url": self.url}
-        return told | {"default_text": self.default_text} if self.kind == "prompt" else told
+        suggested = self.default_text[: limits.DIALOG_CHARS]
+        return told | {"default_text": suggested} if self.kind == "prompt" else told
 
 
 class Cause(Enum):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NewType
 from urllib.parse import urldefrag
 
+from bridge import limits
 from bridge.wire.commands import (
     ContextCreated,
     ContextDestroyed,
@@ -63,6 +64,11 @@ class RealmLeft:
 Change = RealmBegan | RealmLeft
 
 
+def clip_url(url: str) -> str:
+    """As much of an address as is kept and shown; a page can give itself one of many megabytes."""
+    return url if len(url) <= limits.URL_CHARS else url[: limits.URL_CHARS] + "…"
+
+
 class FrameTable:
     """The realms of one page, over all its sessions.
 
@@ -78,7 +84,7 @@ class FrameTable:
         self.moves = 0
         self.documents = 0
         self.shows_error = False
-        self._urls = {main_frame: url}
+        self._urls = {main_frame: clip_url(url)}
         self._generation = 0
         self._realms: dict[FrameId, Realm] = {}
         self._parents: dict[SessionId, SessionId] = {}
@@ -128,7 +134,7 @@ class FrameTable:
         A page that navigates while it is attached may have done so before its events came.
         """
         if not self.moves:
-            self._urls[self.main_frame] = url
+            self._urls[self.main_frame] = clip_url(url)
 
     def add_session(self, session_id: SessionId, parent: SessionId) -> None:
         """Another process shows a part of the page; `parent` is the session that told of it."""
@@ -193,5 +199,5 @@ class FrameTable:
         return [*changes, RealmBegan(self._realms[frame])]
 
     def _go(self, frame: FrameId, url: str) -> None:
-        self._urls[frame] = url
+        self._urls[frame] = clip_url(url)
         self.moves += frame == self.main_frame

@@ -15,7 +15,7 @@ from bridge.errors import BridgeError, CommandFailed, PageAsleep, PageCrashed, P
 from bridge.page.dialogs import Cause, Dialog, Reply, decide
 from bridge.page.discovery import Discovery, is_wanted, why_undiscoverable
 from bridge.page.document import Document
-from bridge.page.frames import Change, FrameId, FrameTable, Realm, RealmBegan, RealmLeft
+from bridge.page.frames import Change, FrameId, FrameTable, Realm, RealmBegan, RealmLeft, clip_url
 from bridge.page.kit import FRAME_GONE
 from bridge.page.lifecycle import NEXT, Signal, Stage
 from bridge.settings import PageSettings
@@ -210,7 +210,9 @@ class PageState:
         self._notify()
 
     def _open_dialog(self, session: Session, event: DialogOpening) -> None:
-        dialog = Dialog(event.kind, event.message[: limits.DIALOG_CHARS], event.url, event.default_text)
+        # A suggestion that is accepted is sent back: it may be no longer than what an agent could answer itself.
+        suggested = event.default_text[: limits.ARGUMENT_BYTES]
+        dialog = Dialog(event.kind, event.message[: limits.DIALOG_CHARS], clip_url(event.url), suggested)
         cause = Cause.NONE
         if any(document.runs for document in self._documents.values()):
             cause = Cause.CALL

@@ -304,15 +304,10 @@ def _copy(error: ConnectionLost) -> ConnectionLost:
 
 def _refused(method: str, error: Json) -> CommandFailed:
     code = error.get("code")
-    data = error.get("data")
-    message = error.get("message")
-    if not isinstance(message, str):
-        message = "no reason given"
-    return CommandFailed(
-        method,
-        f"{message}: {data}" if isinstance(data, str) and data else message,
-        error_code=code if isinstance(code, int) else None,
-    )
+    # On one line, since they stand in a sentence of ours.
+    words = (" ".join(text.split()) for text in (error.get("message"), error.get("data")) if isinstance(text, str))
+    reason = ": ".join(text for text in words if text)
+    return CommandFailed(method, reason or "no reason given", error_code=code if isinstance(code, int) else None)
 
 
 @asynccontextmanager

@@ -9,9 +9,9 @@ from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.tools.tool import Tool
-from tests.browser.asking import call, list_tools, open_page
+from tests.browser.asking import answer_dialog, call, code, list_tools, open_page, read
 from tests.browser.giving import open_giver
-from tests.sites import Site, tool
+from tests.sites import Site, offering, tool
 
 PING = tool("ping", "() => 'pong'")
 
@@ -124,3 +124,40 @@ async def test_a_result_comes_whole_at_its_limit_and_one_more_is_cut_and_counted
 
     assert mark not in at
     assert mark in beyond
+
+
+@pytest.mark.threat("P13")
+async def test_an_address_is_shown_whole_at_its_limit_and_a_longer_one_is_cut(agent: Agent, site: Site):
+    url = site.page("/address", offering(PING)) + "#"
+    page = await open_page(agent, url)
+    longest = url.ljust(limits.URL_CHARS, "x")
+
+    at = read(await agent.navigate_page(page, longest, None))["url"]
+    beyond = read(await agent.navigate_page(page, longest + "x", None))["url"]
+
+    assert at == longest
+    assert beyond == longest + "…"
+
+
+@pytest.mark.threat("P13")
+@pytest.mark.parametrize(
+    ("size", "shown", "accepted"),
+    [
+        (limits.DIALOG_CHARS, limits.DIALOG_CHARS, limits.DIALOG_CHARS),
+        (limits.DIALOG_CHARS + 1, limits.DIALOG_CHARS, limits.DIALOG_CHARS + 1),
+        (limits.ARGUMENT_BYTES, limits.DIALOG_CHARS, limits.ARGUMENT_BYTES),
+        (limits.ARGUMENT_BYTES + 1, limits.DIALOG_CHARS, limits.ARGUMENT_BYTES),
+    ],
+)
+async def test_what_a_prompt_suggests_is_shown_and_accepted_up_to_a_limit_each(
+    agent: Agent, site: Site, size: int, shown: int, accepted: int
+):
+    asks = tool("asks", f"() => prompt('?', 'x'.repeat({size})).length")
+    page = await open_page(agent, site.page(f"/suggests{size}", offering(asks)))
+
+    assert code(await call(agent, page, "asks")) == "dialog_open"
+    [told] = [each for each in read(await agent.list_pages())["pages"] if each["page"] == page]
+    answer = await answer_dialog(agent, page, True, None)
+
+    assert len(told["dialog"]["default_text"]) == shown
+    assert answer.text == str(accepted)

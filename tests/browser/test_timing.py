@@ -2,6 +2,7 @@
 
 import pytest
 
+from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from tests.browser.asking import call, list_tools, names, open_page, read, wait_offered
@@ -71,6 +72,23 @@ async def test_an_answer_that_takes_longer_than_the_listing_waits_is_promised_an
 
     await wait_offered(bridge, page, "go", "late")
     assert (await call(agent, page, "late")).text == "late"
+
+
+async def test_an_answer_in_the_last_moment_of_its_time_is_listed_and_one_a_moment_later_is_promised(
+    agent: Agent, site: Site
+):
+    """Chromium keeps timers in the order of when they are due, so these are before and behind ours on any machine."""
+    time = limits.DISCOVERY_SECONDS * 1000
+    answers = f"""event => {{
+      const group = name => ({{name, tools: [{{name, description: '', inputSchema: {{}}, execute() {{}}}}]}});
+      event.respondWith(new Promise(done => setTimeout(done, {time}, group('last'))));
+      event.respondWith(new Promise(done => setTimeout(() => setTimeout(done, {time}, group('too late')))));
+    }}"""
+    page = await open_page(agent, site.page("/last", answering(answers)))
+
+    listing = await list_tools(agent, page)
+
+    assert (names(listing), listing["more"]) == (["last"], True)
 
 
 @pytest.mark.threat("P6")

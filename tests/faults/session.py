@@ -10,7 +10,7 @@ import trio
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
-from bridge.calls.frame import unframe
+from bridge.calls.frame import escape, unframe
 from tests.faults.fake_chromium import ORIGIN, WORDS
 
 CODES: Final = {
@@ -30,6 +30,9 @@ CODES: Final = {
     "tool_threw",
 }
 """What may become of a request over a bad link."""
+
+_QUOTED_BYTES: Final = re.compile(r"""\bb(['"])(?:\\.|(?!\1).)*\1""")
+"""What a peer sent, where it was nothing that could be read. Anything may be in it."""
 
 LONGEST_SECONDS: Final = 50.0
 """No request takes longer, whatever happens: a navigation's 30 s, and then what is said of a page that holds it up."""
@@ -108,13 +111,16 @@ def codes(answers: list[Answer]) -> list[str]:
 
 
 def check(answer: Answer) -> None:
-    """It is good, or says in a sentence what went wrong."""
+    """It is good, or says in a sentence what went wrong; what a page said of that comes after it, in a frame."""
     if not answer.is_error:
         return
     assert answer.structured is not None
     assert answer.structured["code"] in CODES, answer
-    if answer.structured["code"] == "tool_threw":
-        return
-    sentence = answer.text.partition("\n")[0]
-    assert sentence.endswith("."), sentence
-    assert not re.search(r"Traceback|Error\(|None|object at 0x|\{'", sentence), sentence
+    sentence, _, rest = answer.text.partition("\n")
+    if "said" in answer.structured:
+        assert sentence.endswith(":"), sentence
+        assert escape(unframe(rest)) == answer.structured["said"], answer
+    else:
+        assert sentence.endswith("."), sentence
+    ours = _QUOTED_BYTES.sub("", sentence)
+    assert not re.search(r"Traceback|Error\(|None|object at 0x|\{'", ours), sentence

@@ -97,7 +97,8 @@ def messages(draw: st.DrawFn) -> Any:
     if not method.startswith("notifications/"):
         message["id"] = draw(ids)
     if draw(st.integers(0, 9)) == 0 and isinstance(message["params"], dict):
-        message["params"]["_meta"] = META_OF_2026 | draw(st.dictionaries(st.sampled_from(list(META_OF_2026)), values))
+        meta = META_OF_2026 | draw(st.dictionaries(st.sampled_from(list(META_OF_2026)), values))
+        message["params"] = message["params"] | {"_meta": meta}
     if draw(st.integers(0, 4)) == 0:
         message[draw(st.sampled_from(["id", "method", "params", "jsonrpc", "result", "error", "more"]))] = draw(values)
     if draw(st.integers(0, 9)) == 0:
@@ -148,13 +149,38 @@ class Transcript:
     asked: Counter[str] = field(default_factory=Counter[str])
     """How often an id was used, in whatever looks like a request."""
     answered: Counter[str] = field(default_factory=Counter[str])
+    refused: int = 0
+    """Lines of which not even the id is to be trusted."""
+    _prompt: Counter[str] = field(default_factory=Counter[str])
+    """Requests that take no time, whatever is wrong with them."""
+    _taken_back: set[str] = field(default_factory=set[str])
 
     def send(self, data: bytes) -> None:
         """Note what a client sends: one line or more."""
         for line in data.split(b"\n"):
-            for message in _requests_in(line):
-                if "id" in message:
-                    self.asked[_key(message["id"])] += 1
+            messages = _requests_in(line)
+            for message in messages:
+                # A batch is refused as a whole.
+                self._note(message, alone=len(messages) == 1)
+
+    def _note(self, message: dict[str, Any], *, alone: bool) -> None:
+        if "id" in message:
+            self.asked[_key(message["id"])] += 1
+        match message:
+            case {"method": "notifications/cancelled", "params": {"requestId": taken}}:
+                self._taken_back.add(_key(taken))
+            case {"result": _} | {"error": _} | {"method": "tools/call" | "subscriptions/listen"}:
+                pass
+            case {"id": request_id, "method": str()} if alone:
+                self._prompt[_key(request_id)] += 1
+            case _:
+                pass
+
+    def check_all_answered(self) -> None:
+        """A line that could be a request has an answer, if not by its id, then as one that was refused."""
+        missing = self._prompt - self.answered
+        owed = {key: count for key, count in missing.items() if key not in self._taken_back}
+        assert sum(owed.values()) <= self.refused, f"no answer to one of {owed}"
 
     def hear(self, line: bytes) -> dict[str, Any]:
         """Hold one line of stdout against the rules, and return it."""
@@ -169,6 +195,7 @@ class Transcript:
             raise AssertionError(f"a bug of ours: {line[:500]!r}")
         if message["id"] is None:
             assert "error" in message, line
+            self.refused += 1
             return message
         key = _key(message["id"])
         self.answered[key] += 1

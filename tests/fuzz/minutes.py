@@ -1,14 +1,18 @@
 """Try a property with one seed after the other until its time is over."""
 
+import faulthandler
+import gc
 import logging
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from random import SystemRandom
 from typing import Final, TypeVar, cast
 
+import trio
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
@@ -17,32 +21,62 @@ from bridge.serve import greeting
 Example = TypeVar("Example")
 
 MINUTES: Final = float(os.environ.get("MINUTES", "20"))
-SEED: Final = os.environ.get("SEED")
-"""The seed of a round that is to be tried again; that round alone is tried then."""
+SEED: Final = int(os.environ.get("SEED") or SystemRandom().getrandbits(32))
+"""Of the first round; each round counts one on. With MINUTES=0 one round is all."""
 
-CPU_SECONDS: Final = 5.0
-"""Of one example. More is a stall: what is waited for costs none."""
+STALL_SECONDS: Final = 0.2
+"""CPU time. A task that holds the others up for longer is a stall."""
+HANG_SECONDS: Final = 120.0
+"""For one example. Then the run ends, and says where it hung."""
 
 
-def fuzz(
-    try_one: Callable[[Example], None], examples: SearchStrategy[Example], *, share: float, round_examples: int = 200
-) -> None:
+class Steps(trio.abc.Instrument):
+    """Keeps the longest step of a task: in that time no other one had a turn."""
+
+    def __init__(self) -> None:
+        self.longest_seconds = 0.0
+        self._task = ""
+        self._began = 0.0
+
+    def __str__(self) -> str:
+        return f"the longest step took {self.longest_seconds:.3f} s, in {self._task}"
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self._began = time.thread_time()
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        seconds = time.thread_time() - self._began
+        if seconds > self.longest_seconds:
+            self.longest_seconds, self._task = seconds, task.name
+
+
+Try = Callable[[Example, Steps], None]
+"""Tries one example in a run of Trio with that instrument."""
+
+
+def fuzz(try_one: Try[Example], examples: SearchStrategy[Example], *, share: float, round_examples: int = 200) -> None:
     """Args:
     share: of all the minutes that there are.
     """
-    tried = 0
+    tried, longest = 0, Steps()
 
     def watched(example: Example) -> None:
-        nonlocal tried
+        nonlocal tried, longest
         tried += 1
-        began = time.process_time()
-        with no_bugs_logged():
-            try_one(example)
-        assert time.process_time() - began < CPU_SECONDS, "it stalls"
+        steps = Steps()
+        faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
+        gc.disable()  # hypothesis and pytest have so many objects that a collection is a stall by itself
+        try:
+            with no_bugs_logged():
+                try_one(example, steps)
+        finally:
+            gc.enable()
+            faulthandler.cancel_dump_traceback_later()
+        longest = max(longest, steps, key=lambda each: each.longest_seconds)
+        assert steps.longest_seconds < STALL_SECONDS, str(steps)
 
     began = time.monotonic()
-    while True:
-        number = int(SEED) if SEED else SystemRandom().getrandbits(32)
+    for number in count(SEED):
         say(f"seed {number}")
         seed(number)(
             settings(
@@ -55,9 +89,9 @@ def fuzz(
             )(given(examples)(watched))
         )()
         minutes = (time.monotonic() - began) / 60
-        if SEED or minutes >= share * MINUTES:
-            break
-    say(f"{tried} examples, {tried / minutes:.0f} a minute")
+        if minutes >= share * MINUTES:
+            say(f"{tried} examples, {tried / minutes:.0f} a minute; {longest}")
+            return
 
 
 def say(words: str) -> None:

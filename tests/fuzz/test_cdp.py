@@ -23,7 +23,7 @@ from tests.faults.fake_links import DirectTransport
 from tests.faults.messages import SpoiltTransport, fields_of
 from tests.faults.session import LONGEST_SECONDS, use
 from tests.fuzz.lines import values
-from tests.fuzz.minutes import fuzz
+from tests.fuzz.minutes import Steps, fuzz
 
 pytestmark = pytest.mark.fuzz
 
@@ -231,7 +231,7 @@ async def check_next_page(agent: Agent) -> None:
 
 
 def test_a_browser_that_says_anything_harms_nothing_but_its_pages():
-    def try_one(session: Session) -> None:
-        trio.run(use_spoilt, session, clock=MockClock(autojump_threshold=0))
+    def try_one(session: Session, steps: Steps) -> None:
+        trio.run(use_spoilt, session, clock=MockClock(autojump_threshold=0), instruments=[steps])
 
     fuzz(try_one, sessions, share=0.5)

@@ -26,7 +26,7 @@ from tests.faults.fake_links import DirectTransport
 from tests.faults.session import LONGEST_SECONDS
 from tests.frames import take_out
 from tests.fuzz.lines import META_OF_2026, Transcript, greetings, lines
-from tests.fuzz.minutes import fuzz
+from tests.fuzz.minutes import Steps, fuzz
 from tests.sites import Site, serve_site
 
 pytestmark = pytest.mark.fuzz
@@ -192,6 +192,8 @@ async def converse(conversation: Conversation) -> None:
             await trio.sleep(limits.CALLS_AT_ONCE / limits.CALLS_PER_SECOND)
             with trio.fail_after(LONGEST_SECONDS):
                 await check_served(peer, conversation.opening, conversation.settings.mode)
+            await trio.sleep(LONGEST_SECONDS)
+            peer.transcript.check_all_answered()
             await to_bridge.aclose()
             with trio.fail_after(limits.LAST_ANSWERS_SECONDS + limits.CLOSE_SECONDS):
                 await ended.wait()
@@ -208,8 +210,8 @@ async def without_a_thread(work: Callable[..., Any], *words: Any, **_: Any) -> A
 def test_a_client_that_sends_anything_is_served_on(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(trio.to_thread, "run_sync", without_a_thread)
 
-    def try_one(conversation: Conversation) -> None:
-        trio.run(converse, conversation, clock=MockClock(autojump_threshold=0))
+    def try_one(conversation: Conversation, steps: Steps) -> None:
+        trio.run(converse, conversation, clock=MockClock(autojump_threshold=0), instruments=[steps])
 
     fuzz(try_one, conversations, share=0.4)
 
@@ -240,7 +242,7 @@ def test_a_process_that_is_sent_anything_serves_on():
 
     with serve_site() as site:
         fuzz(
-            lambda batch: trio.run(send_all, site, batch),
+            lambda batch, steps: trio.run(send_all, site, batch, instruments=[steps]),
             st.lists(st.lists(lines(), min_size=1, max_size=10), min_size=5, max_size=20),
             share=0.1,
             round_examples=10,

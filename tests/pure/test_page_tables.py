@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from bridge import limits
 from bridge.browser.targets import Attached, Changed, Detached, TargetTable, Unwanted, Wanted
 from bridge.page.frames import Change, FrameId, FrameTable, RealmBegan, RealmLeft
 from bridge.page.lifecycle import NEXT, Signal, Stage
@@ -164,6 +165,22 @@ def test_the_browser_is_believed_about_an_address_until_the_page_tells_of_its_ow
     frames.hear("http://a.test/late")
 
     assert frames.url == "http://a.test/y"
+
+
+def test_an_address_is_kept_up_to_its_limit_whoever_tells_of_it(frames: Frames):
+    longest = "http://a.test/".ljust(limits.URL_CHARS, "x")
+    longer = longest + "x"
+    kept = [FrameTable(SessionId("S"), FrameId("main"), longer).url]
+    frames.hear(longer)
+    kept.append(frames.url)
+    frames.adopt(FrameId("main"), longer)
+    kept.append(frames.url)
+    frames.take(read("Page.frameNavigated", {"frame": {"id": "main", "url": longer}}))
+    kept.append(frames.url)
+    frames.take(read("Page.navigatedWithinDocument", {"frameId": "main", "url": longest}))
+
+    assert frames.url == longest
+    assert kept == [longest + "…"] * 4
 
 
 def test_an_error_page_has_the_address_that_was_asked_for(frames: Frames):

@@ -11,7 +11,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from trio.testing import MemorySendStream, memory_stream_one_way_pair, wait_all_tasks_blocked
 
-from bridge.limits import LAST_ANSWERS_SECONDS
+from bridge.limits import LAST_ANSWERS_SECONDS, MCP_LINE_BYTES
 from bridge.serve.greeting import Greeter
 from bridge.serve.stdio import INVALID_REQUEST, PARSE_ERROR, LineReader, NoMessage, OpenRequests, Stdio
 from bridge.serve.streams import Incoming, Outgoing, read_message
@@ -134,6 +134,22 @@ async def test_a_line_over_the_limit_is_dropped_whole_and_said_once(size: int, a
     read = [line async for line in lines_of(b"\n".join([b"before", b"x" * size, *after, b""]), 10)]
 
     assert read == [b"before", "Invalid request: a line of more than 10 bytes was dropped", *after]
+
+
+@pytest.mark.threat("C1")
+async def test_a_line_of_as_many_bytes_as_may_be_is_a_message_and_one_byte_more_is_not():
+    most = PING[:-1] + b',"params":{"a":"' + b"x" * (MCP_LINE_BYTES - len(PING) - 18) + b'"}}'
+    stdin, receiver = memory_stream_one_way_pair()
+    stdio = Stdio(receiver, MemorySendStream())
+    await stdin.send_all(most + b"\n" + most + b" \n" + PING + b"\n")
+
+    fits = await stdio.next_line()
+    after = await stdio.next_line()
+
+    assert len(most) == MCP_LINE_BYTES
+    assert fits == most
+    assert isinstance(read_message(most), JSONRPCRequest)
+    assert after == PING
 
 
 async def test_stdin_may_end_inside_a_line_over_the_limit():

@@ -85,6 +85,8 @@ async def test_a_refused_command_says_which_and_why(peer):
         ({}, "an error of an unknown form"),
         ([1], "an error of an unknown form"),
         ({"message": {"deep": 1}, "code": "x", "data": 7}, "no reason given"),
+        ({"message": "\n", "data": "\t"}, "no reason given"),
+        ({"message": "No,\r\nand no", "data": "\n"}, "No, and no"),
     ],
 )
 async def test_a_refusal_of_an_unknown_form_is_never_a_success(peer, error, reason):

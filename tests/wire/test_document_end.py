@@ -29,7 +29,7 @@ from bridge.page.kit import FRAME_GONE
 from bridge.page.run import TERMINATED, Run, Why
 from bridge.tools.sources.page import PageCall
 from bridge.wire.commands import evaluate_in
-from bridge.wire.connection import Session
+from bridge.wire.connection import Session, open_connection
 from bridge.wire.router import SessionId
 from tests.pure.offers import offer
 from tests.wire.conftest import Call, FakePeer, Link
@@ -689,3 +689,39 @@ async def test_who_finds_late_that_a_kit_was_cut_short_asks_under_the_name_that_
         late = await next_asked(peer)
     assert late.name == "k__"
     document.end(GONE)
+
+
+async def test_a_document_has_its_time_to_answer_to_the_last_moment_and_not_a_moment_more(
+    autojump_clock: MockClock, peer: FakePeer
+):
+    seconds = limits.PAGE_ANSWER_SECONDS + limits.DISCOVERY_SECONDS
+    async with open_connection(peer.transport) as connection, trio.open_nursery() as nursery:
+        document = document_of(Link(peer, connection, nursery))
+
+        in_time = Call(nursery, document.discover, limits.DISCOVERY_SECONDS)
+        asked, *_ = await next_asked(peer)
+        await trio.sleep(seconds - 0.001)
+        await peer.say(answer(asked, {"round": 7, "groups": []}))
+        await in_time.wait_ended()
+
+        began = trio.current_time()
+        late = Call(nursery, document.discover, limits.DISCOVERY_SECONDS)
+        await next_asked(peer)
+        await late.wait_ended()
+        took = trio.current_time() - began
+
+    assert in_time.value.round == 7
+    assert isinstance(late.error, PageUnresponsive)
+    assert took == pytest.approx(seconds)
+
+
+async def test_a_document_is_told_how_long_its_listeners_and_its_late_answers_may_take(peer: FakePeer, link: Link):
+    call = Call(link._nursery, document_of(link).discover, limits.DISCOVERY_SECONDS)
+    command = await peer.next_command()
+    word, bounds, grace, _ = json.loads(json.loads(command["params"]["expression"].partition("(")[2][:-1]))
+    await peer.say(refusal(command["id"], "Internal error"))
+    await call.wait_ended()
+
+    assert "1 s" in str(call.error)
+    assert (word, command["params"]["timeout"]) == ("discover", 1000)
+    assert (bounds["patience"], grace) == (1000, 1000)

@@ -224,18 +224,28 @@ async def test_peer_that_does_not_say_goodbye_holds_us_only_for_the_clean_up(moc
 
 
 @pytest.mark.threat("L2")
-async def test_message_over_the_limit_is_named():
-    async def send_much(stream):
+async def test_a_message_at_the_limit_comes_whole_and_one_over_it_ends_the_link_by_name():
+    limit = 1_000_000
+
+    async def send_both(stream):
         async with open_background() as nursery:
             websocket = await (await trio_websocket.wrap_server_stream(nursery, stream)).accept()
             with suppress(trio_websocket.ConnectionClosed):
-                await websocket.send_message("x" * 2000)
+                await websocket.send_message("x" * limit)
+                await websocket.send_message("x" * (limit + 1))
                 await websocket.get_message()
 
     with trio.fail_after(5):
-        async with open_server(send_much) as server, open_websocket(server.url, message_bytes=1000) as websocket:
+        async with open_server(send_both) as server, open_websocket(server.url, message_bytes=limit) as websocket:
+            assert len(await websocket.receive()) == limit
             with pytest.raises(TransportEnded, match="over the websocket's limit"):
                 await websocket.receive()
+
+
+async def test_who_names_no_limit_has_the_one_of_all_messages():
+    with trio.fail_after(5):
+        async with open_server(echo) as server, open_websocket(server.url) as websocket:
+            assert websocket._websocket._max_message_size == limits.CDP_MESSAGE_BYTES
 
 
 @pytest.mark.threat("L2")

@@ -32,7 +32,7 @@ class Reporting(FakeChromium):
 
 
 @pytest.fixture
-async def agent(autojump_clock: MockClock) -> AsyncIterator[Agent]:
+async def agent() -> AsyncIterator[Agent]:
     async with open_bridge_over(lambda: nullcontext(DirectTransport(Reporting()))) as bridge:
         agent = Agent(bridge)
         await agent.list_page_tools("p1", None, None)
@@ -50,7 +50,7 @@ async def agent(autojump_clock: MockClock) -> AsyncIterator[Agent]:
     ],
 )
 async def test_a_call_takes_as_long_as_it_asks_for_and_never_longer_than_the_most(
-    agent: Agent, asked: float | None, given: float, reports: bool
+    agent: Agent, autojump_clock: MockClock, asked: float | None, given: float, reports: bool
 ):
     heard: list[float] = []
 
@@ -69,7 +69,7 @@ async def test_a_call_takes_as_long_as_it_asks_for_and_never_longer_than_the_mos
     assert heard == sorted(heard)
 
 
-async def test_what_waits_for_its_turn_has_no_more_time_than_what_runs(agent: Agent):
+async def test_what_waits_for_its_turn_has_no_more_time_than_what_runs(agent: Agent, autojump_clock: MockClock):
     answers: dict[str, float] = {}
     began = trio.current_time()
 
@@ -88,7 +88,7 @@ async def test_what_waits_for_its_turn_has_no_more_time_than_what_runs(agent: Ag
 
 
 @pytest.mark.parametrize("name", ["call_page_tool", "handle_dialog"])
-async def test_one_who_asks_for_more_than_the_most_is_told_so(agent: Agent, name: str):
+async def test_one_who_asks_for_more_than_the_most_is_told_so(agent: Agent, autojump_clock: MockClock, name: str):
     words = {"page": "p1", "tool": "say", "accept": True}
     taken = {"call_page_tool": ("page", "tool"), "handle_dialog": ("page", "accept")}[name]
 

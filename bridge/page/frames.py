@@ -133,7 +133,7 @@ class FrameTable:
 
         A page that navigates while it is attached may have done so before its events came.
         """
-        if not self.moves:
+        if url and not self.moves:
             self._urls[self.main_frame] = clip_url(url)
 
     def add_session(self, session_id: SessionId, parent: SessionId) -> None:

@@ -33,7 +33,6 @@ NEEDED: Final[dict[str, set[str]]] = {
         "params.sessionId",
         "params.targetInfo.targetId",
         "params.targetInfo.type",
-        "params.targetInfo.url",
     },
     "Target.createTarget reply": {"result.targetId"},
     "Target.detachedFromTarget": {"params.sessionId"},

@@ -380,10 +380,12 @@ def serve(
 
                 greeter.look()
                 from bridge.serve.built_ins import prepare
+                from bridge.serve.memory import keep_memory
                 from bridge.serve.service import serve_stdio
 
                 greeter.look()
                 prepare()
+                keep_memory()
 
             greeter.look()
             agent = AgentSettings(

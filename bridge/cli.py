@@ -18,7 +18,6 @@ from bridge import limits
 from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
 from bridge.folders import read_folders
 from bridge.origins import OriginRules, address, read_origin, read_pattern
-from bridge.serve.printable import printable
 from bridge.serve.stderr import StderrHandler
 from bridge.settings import (
     ATTACH_VARIABLE,
@@ -55,10 +54,11 @@ class _Commands(click.Group):
         """Run the command; what it raises of ours is a sentence for people, anything else is a bug to be seen."""
         try:
             return super().invoke(ctx)
-        except (UsageError, ArgumentsInvalid) as error:
-            raise _Misuse(printable(str(error))) from error
         except BridgeError as error:
-            raise click.ClickException(printable(str(error))) from error
+            from bridge.serve.printable import printable
+
+            is_misuse = isinstance(error, (UsageError, ArgumentsInvalid))
+            raise (_Misuse if is_misuse else click.ClickException)(printable(str(error))) from error
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
 
@@ -354,12 +354,8 @@ def serve(
     \b
       {"mcpServers": {"pagebridge": {"command": "pagebridge", "args": ["serve"]}}}
     """
-    from importlib.metadata import version
-
     from bridge.browser.ahead import start_ahead
     from bridge.serve.descriptors import divert_stdio, is_stdout
-    from bridge.serve.greeting import Greeter
-    from bridge.serve.imports import importing
 
     # What can't be is refused before anything that takes long is imported.
     addresses = tuple(address(url, allow_file=pages.allow_file) for url in urls)
@@ -370,28 +366,36 @@ def serve(
 
         read_pins(pins)
 
-    with divert_stdio() as (stdin, stdout):
-        greeter = Greeter(version("pagebridge"), stdin, stdout, direct=direct)
-        greeter.look()
+    with (
+        divert_stdio() as (stdin, stdout),
+        nullcontext() if log_path is None else _open_log(log_path, options) as log,
+        start_ahead(options),
+    ):
+        from bridge.serve.imports import importing
 
-        with nullcontext() if log_path is None else _open_log(log_path, options) as log, start_ahead(options):
-            with importing():
-                import trio
+        with importing():
+            from importlib.metadata import version
 
-                greeter.look()
-                from bridge.serve.built_ins import prepare
-                from bridge.serve.memory import keep_memory
-                from bridge.serve.service import serve_stdio
+            from bridge.serve.greeting import Greeter
 
-                greeter.look()
-                prepare()
-                keep_memory()
+            greeter = Greeter(version("pagebridge"), stdin, stdout, direct=direct)
+            greeter.look()
+            import trio
 
             greeter.look()
-            agent = AgentSettings(
-                direct=direct, trusted_origins=trusted, schema_profile=schema_profile, mode=mode, pins=pins
-            )
-            trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)
+            from bridge.serve.built_ins import prepare
+            from bridge.serve.memory import keep_memory
+            from bridge.serve.service import serve_stdio
+
+            greeter.look()
+            prepare()
+            keep_memory()
+
+        greeter.look()
+        agent = AgentSettings(
+            direct=direct, trusted_origins=trusted, schema_profile=schema_profile, mode=mode, pins=pins
+        )
+        trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)
 
 
 def _open_log(path: Path, options: LaunchOptions | AttachOptions) -> "AbstractContextManager[CallLog]":

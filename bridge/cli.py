@@ -76,8 +76,20 @@ Examples:
   pagebridge pin https://shop.example --pin tools.json   approve its tools; then serve --pin tools.json""",
 )
 @click.version_option(package_name="pagebridge", message="%(prog)s %(version)s")
-def main() -> None:
+@click.option(
+    "--settings",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take options from FILE (TOML): for every command that has them, or in a table such as [serve] for one. What "
+    "the command line says replaces what FILE says.",
+)
+@click.pass_context
+def main(ctx: click.Context, settings: Path | None) -> None:
     """Give coding agents the tools that a web page defines for them."""
+    if settings is not None:
+        from bridge.serve.settings_file import read_settings
+
+        ctx.default_map = read_settings(settings, cast("click.Group", ctx.command).commands)
     stdout = cast("io.TextIOWrapper | io.StringIO", sys.stdout)
     if isinstance(stdout, io.TextIOWrapper):
         # Pages write in all scripts; a terminal that has not all of them gets escapes, and not a traceback of ours.
@@ -292,14 +304,11 @@ def _take_options(words: dict[str, Any]) -> LaunchOptions | AttachOptions:
 
 
 def _names_given(names: tuple[str, ...]) -> list[str]:
-    """Those of the present command's options that were written on the command line."""
+    """Those of the present command's options that were written on the command line, or beside --attach in a file."""
     context = click.get_current_context()
+    places = {click.core.ParameterSource.COMMANDLINE, context.get_parameter_source("attach")}
     given = (parameter for parameter in context.command.params if parameter.name in names)
-    return [
-        parameter.opts[0]
-        for parameter in given
-        if context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
-    ]
+    return [one.opts[0] for one in given if context.get_parameter_source(one.name or "") in places]
 
 
 @main.command()

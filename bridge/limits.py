@@ -135,6 +135,8 @@ CALLS: Final = 64
 CALLS_PER_SECOND: Final = 20.0
 CALLS_AT_ONCE: Final = 40
 """After a pause, so many may come together before that rate counts."""
+SETTINGS_BYTES: Final = 64 * 1024
+"""Of a file of settings."""
 PIN_BYTES: Final = 16 * 1024 * 1024
 """Of a file of pins."""
 PIN_DIFFERENCE_LINES: Final = 1000

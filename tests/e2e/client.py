@@ -24,10 +24,18 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 
 @asynccontextmanager
 async def open_agent(
-    *words: str, era: Era = "legacy", message_handler: MessageHandlerFnT | None = None
+    *words: str,
+    before: Sequence[str] = (),
+    era: Era = "legacy",
+    message_handler: MessageHandlerFnT | None = None,
 ) -> AsyncGenerator[Client]:
-    """`pagebridge serve` with these words, and the SDK's client connected to it."""
-    server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "serve", *words], env=dict(os.environ))
+    """`pagebridge serve` with these words, and the SDK's client connected to it.
+
+    Args:
+        before: words that stand before `serve`.
+    """
+    args = [*COMMAND[1:], *before, "serve", *words]
+    server = StdioServerParameters(command=COMMAND[0], args=args, env=dict(os.environ))
     with trio.fail_after(60):
         async with Client(stdio_client(server), mode=era, message_handler=message_handler) as client:
             yield client

@@ -136,6 +136,38 @@ def test_a_page_that_is_kept_out_offers_a_person_nothing_either(site: Site):
     assert "--allow-origin" in error_of(called)
 
 
+@pytest.mark.threat("C3")
+async def test_rules_come_from_a_file_too_and_the_command_line_replaces_them(site: Site, tmp_path: Path):
+    url, file = site.page("/by-file", offering(WHERE)), tmp_path / "settings.toml"
+    file.write_text(f'block-origin = ["{site.origin}"]\n[serve]\nmode = "ask"\nblock-origin = []\n')
+    settings = ("--settings", str(file))
+
+    kept_out = await trio.to_thread.run_sync(run, *settings, "call", url, "where")
+    replaced = await trio.to_thread.run_sync(
+        run, *settings, "call", url, "where", "--block-origin", "http://no.example"
+    )
+    async with open_agent(before=settings) as agent:
+        page = read(await agent.call_tool("open_page", {"url": url}))["page"]
+        refused = await agent.call_tool("call_page_tool", {"page": page, "tool": "where"})
+
+    assert "--block-origin" in error_of(kept_out)
+    assert replaced.stdout.decode().strip() == site.origin
+    assert facts(refused) == REFUSED
+    assert "in mode ask" in text_of(refused)
+
+
+def test_settings_that_can_not_be_used_are_one_sentence(tmp_path: Path):
+    file = tmp_path / "settings.toml"
+    file.write_text('[serve]\nmode = "open"\n')
+
+    done = run("--settings", str(file), "serve")
+    missing = run("--settings", str(tmp_path / "none.toml"), "serve")
+
+    assert (done.returncode, missing.returncode) == (2, 2)
+    assert b"'open' is not one of 'ask', 'act', 'dev'" in done.stderr
+    assert "There is no settings file" in error_of(missing)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -82,10 +82,10 @@ async def use(agent: Agent, happen: Happen | None = None, *, origin: str = ORIGI
 
 
 async def find_page(agent: Agent, url: str) -> str:
-    """The handle of the page there, or one that means none."""
+    """The handle of the page there, or one that means none. A browser may be odd about its address, or its title."""
     listed = await agent.list_pages()
     pages = [] if listed.is_error else json.loads(listed.text)["pages"]
-    return next((page["page"] for page in pages if page["url"] == url), "p99")
+    return next((page["page"] for page in pages if page["url"] == url or page["title"].endswith(f" {url}")), "p99")
 
 
 async def check_well(agent: Agent, *, origin: str = ORIGIN) -> None:

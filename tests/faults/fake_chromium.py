@@ -280,7 +280,7 @@ class FakeChromium:
                 return _value(_discovery(frame))
             case ["report"]:
                 return _value(_discovery(frame))
-            case ["call", _, _, tool, *_]:
+            case ["call", _, _, tool, *_] if tool in range(len(_TOOLS)):
                 return self._call(frame, command["id"], _TOOLS[tool])
             case ["watch" | "progress", *_]:
                 frame.asked.append(command["id"])

@@ -24,6 +24,7 @@ CODES: Final = {
     "origin_changed",
     "page_crashed",
     "page_gone",
+    "schema_unusable",
     "timed_out",
     "tool_not_found",
     "tool_stale",

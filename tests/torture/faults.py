@@ -66,6 +66,7 @@ class Fault:
         link_ends: the bridge loses the browser, and has it again at the next need.
         spares_others: another page works all the time.
         html: of the victim's page.
+        comes_back: the victim's document is there again afterwards, after another one.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Fault:
     spares_others: bool = True
     frames: FramePolicy = "none"
     html: Callable[[Scene], str] = lambda _: VICTIM
+    comes_back: bool = False
 
     @property
     def is_stall(self) -> bool:
@@ -440,7 +442,7 @@ _ALL: Final = (
     on_page("debugged beside us", debug_beside, UNTOUCHED),
     on_page("navigation", leave, LEFT),
     on_page("reload", reload_by_itself, RENEWED),
-    on_page("back/forward cache", leave_and_come_back, RESTORED),
+    Fault(name="back/forward cache", link="shared", strike=leave_and_come_back, fates=RESTORED, comes_back=True),
     Fault(name="frame swap", link="shared", strike=swap_frame, fates=SWAPPED, frames="all", html=framed),
 )
 

@@ -174,14 +174,22 @@ class Scene:
             case "port" | "folder":
                 return self.browsers.restartable[self.link].running().process.pid
             case "pipe" | "relay" | "own":
-                [pid] = [
-                    pid
-                    for pid in descendants(os.getpid())
-                    if "--remote-debugging-pipe" in (words := command_of(pid).split())
-                    and not any(word.startswith("--type=") for word in words)
-                    and not any("relay" in word for word in words)
-                ]
+                [pid] = self._launched()
                 return pid
+
+    @property
+    def is_browser_over(self) -> bool:
+        """Whether the browser that the bridge launched is gone."""
+        return self.link in OWN and not self._launched()
+
+    def _launched(self) -> list[int]:
+        return [
+            pid
+            for pid in descendants(os.getpid())
+            if "--remote-debugging-pipe" in (words := command_of(pid).split())
+            and not any(word.startswith("--type=") for word in words)
+            and not any("relay" in word for word in words)
+        ]
 
     async def run_in_victim(self, script: str) -> None:
         """In the document that has the tool."""

@@ -72,7 +72,7 @@ browser: $(READY) chromium $(ANGULAR) ## the tests in a real Chromium
 	@$(BIN)/pytest tests/browser tests/e2e $(ARGS)
 
 torture: export HYPOTHESIS_PROFILE ?= thorough
-torture: $(READY) chromium ## every fault in every state, at many moments; about 25 minutes
+torture: $(READY) chromium ## every fault in every state, at many moments; about half an hour
 	@$(BIN)/pytest tests -m torture $(ARGS)
 
 fuzz: export MINUTES ?= 20

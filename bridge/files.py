@@ -68,6 +68,22 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
         return file.read(most_bytes)
 
 
+def read_own(path: Path, most_bytes: int) -> bytes:
+    """A plain file that nobody else may write, whole.
+
+    Raises:
+        OSError: as `open_plain`.
+        ValueError: as `open_plain`, or others may write it, or it is longer than that; says which.
+    """
+    with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
+        if not is_ours(os.fstat(file.fileno()), alone=True):
+            raise ValueError("other users may write it")
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise ValueError(f"it has more than {most_bytes:,} bytes")
+    return data
+
+
 def is_ours(found: os.stat_result, *, alone: bool = False) -> bool:
     """Whether it belongs to us, or to root, who can do everything anyhow.
 

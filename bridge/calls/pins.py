@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.errors import UsageError
-from bridge.files import is_ours, open_new, open_plain, why_failed
+from bridge.files import open_new, read_own, why_failed
 
 VERSION: Final = 1
 PARTS: Final = ("name", "description", "schema", "kind", "annotations")
@@ -59,7 +59,7 @@ def read_pins(path: Path) -> Pins:
         UsageError: there is none, it is none, or others than its owner could have written it.
     """
     try:
-        data = _read(path)
+        data = read_own(path, limits.PIN_BYTES)
     except FileNotFoundError as error:
         raise UsageError(f"There are no pins in {path}: `pagebridge pin URL --pin {path}` makes that file.") from error
     except (OSError, ValueError) as error:
@@ -115,17 +115,6 @@ def approve(before: Iterable[Fingerprint], offered: Iterable[Fingerprint]) -> fr
     offered = frozenset(offered)
     names = {one[0] for one in offered}
     return offered | {one for one in before if one[0] not in names}
-
-
-def _read(path: Path) -> bytes:
-    with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not is_ours(found, alone=True):
-            raise ValueError("other users may write it")
-        data = file.read(limits.PIN_BYTES + 1)
-        if len(data) > limits.PIN_BYTES:
-            raise ValueError(f"it has more than {limits.PIN_BYTES:,} bytes")
-        return data
 
 
 def _entry(fingerprint: Fingerprint) -> dict[str, str]:

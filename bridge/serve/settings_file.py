@@ -8,19 +8,16 @@
 What the command line says replaces what the file says.
 """
 
-import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import click
 
 from bridge import limits
 from bridge.errors import UsageError
-from bridge.files import is_ours, open_plain, why_failed
-
-NO_SETTINGS: Final = frozenset({"help"})
+from bridge.files import read_own, why_failed
 
 
 def read_settings(path: Path, commands: Mapping[str, click.Command]) -> dict[str, dict[str, Any]]:
@@ -54,13 +51,7 @@ def read_settings(path: Path, commands: Mapping[str, click.Command]) -> dict[str
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
-            if not is_ours(os.fstat(file.fileno()), alone=True):
-                raise ValueError("other users may write it")
-            data = file.read(limits.SETTINGS_BYTES + 1)
-        if len(data) > limits.SETTINGS_BYTES:
-            raise ValueError(f"it has more than {limits.SETTINGS_BYTES:,} bytes")
-        return tomllib.loads(data.decode())
+        return tomllib.loads(read_own(path, limits.SETTINGS_BYTES).decode())
     except FileNotFoundError as error:
         raise UsageError(f"There is no settings file {path}.") from error
     except RecursionError as error:
@@ -71,8 +62,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _options_of(command: click.Command) -> dict[str, click.Option]:
     options = [one for one in command.params if isinstance(one, click.Option)]
-    named = {word[2:]: one for one in options for word in one.opts if word.startswith("--")}
-    return {name: one for name, one in named.items() if name not in NO_SETTINGS}
+    return {word[2:]: one for one in options for word in one.opts if word.startswith("--")}
 
 
 def _value(path: Path, key: str, option: click.Option, value: object) -> object:
@@ -81,21 +71,15 @@ def _value(path: Path, key: str, option: click.Option, value: object) -> object:
     Raises:
         UsageError: it is of another kind.
     """
-    if option.multiple:
-        parts = cast("list[object]", value) if isinstance(value, list) else [value]
-        return [_single(path, key, option, part, "a list of texts") for part in parts]
-    return _single(path, key, option, value, "true or false" if option.is_flag else "a number or a text")
-
-
-def _single(path: Path, key: str, option: click.Option, value: object, kind: str) -> object:
+    parts = cast("list[object]", value) if option.multiple and isinstance(value, list) else [value]
     if option.is_flag:
-        fits = isinstance(value, bool)
+        kind, fits = "true or false", all(isinstance(part, bool) for part in parts)
     elif option.count or isinstance(option.type, (click.types.IntParamType, click.types.FloatParamType)):
-        kind = "a number"
-        fits = isinstance(value, (int, float)) and not isinstance(value, bool)
+        kind, fits = "a number", all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in parts)
     else:
-        kind = kind if option.multiple else "a text"
-        fits = isinstance(value, str)
+        kind, fits = "a list of texts" if option.multiple else "a text", all(isinstance(part, str) for part in parts)
     if not fits:
         raise UsageError(f"{path}: {key} takes {kind}.")
-    return path.parent / cast("str", value) if isinstance(option.type, click.Path) else value
+    if isinstance(option.type, click.Path):
+        parts = [path.parent / cast("str", part) for part in parts]
+    return parts if option.multiple else parts[0]

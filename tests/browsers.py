@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from bridge.browser.endpoint import find_active_port
 from bridge.browser.executable import find_browser
+from bridge.errors import BrowserFailedToStart
 
 SHELL = "chromium-headless-shell"
 NEEDS_SHELL = pytest.mark.skipif(not shutil.which(SHELL), reason=f"there is no {SHELL}")
@@ -31,10 +34,23 @@ class RunningBrowser:
     process: subprocess.Popen[str]
 
 
+def is_told_by(profile: Path, websocket: str | None = None) -> bool:
+    """Whether the folder says where its browser is: at this address, where that is known.
+
+    It does so some time after the browser has answered, and for a while it may still name a browser that is gone.
+    """
+    try:
+        told = find_active_port(profile)
+    except BrowserFailedToStart:
+        return False
+    return websocket in (None, told)
+
+
 @contextmanager
 def run_chromium(
     url: str = "about:blank", *flags: str, profile: Path | None = None, program: str | None = None
 ) -> Iterator[RunningBrowser]:
+    """Run it for as long as the block lasts. Its folder says where it is, but for a port that the flags choose."""
     with ExitStack() as stack:
         if profile is None:
             profile = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
@@ -66,6 +82,9 @@ def run_chromium(
                 drain = subprocess.Popen(["cat"], stdin=stderr, stdout=subprocess.DEVNULL)
                 http = "http://" + websocket.removeprefix("ws://").partition("/")[0]
                 stack.callback(drain.wait)
+                if not any(flag.startswith("--remote-debugging-port") for flag in flags):
+                    while not is_told_by(profile, websocket):
+                        time.sleep(0.005)  # nothing tells of it
                 yield RunningBrowser(websocket, http, profile, process)
             finally:
                 with suppress(ProcessLookupError):

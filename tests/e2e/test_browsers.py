@@ -1,10 +1,8 @@
 """A headless shell does what the whole Chromium of all other tests does, launched and attached to."""
 
-import os
 from pathlib import Path
 
 import pytest
-import trio
 
 from tests.browsers import NEEDS_SHELL, SHELL, run_chromium
 from tests.e2e.client import open_agent, read, text_of
@@ -33,9 +31,6 @@ async def test_a_browser_that_is_launched_runs_tools(words: tuple[str, ...], sit
 async def test_a_browser_that_runs_already_is_attached_to_and_left_as_it_was(form: str, site: Site, tmp_path: Path):
     url = site.page("/attached", PAGE)
     with run_chromium(url, profile=tmp_path, program=SHELL) as running:
-        # The folder says where the browser is some time after the browser itself has said so.
-        while "DevToolsActivePort" not in os.listdir(tmp_path):  # noqa: ASYNC110  # nothing tells of it
-            await trio.sleep(0.02)
         async with open_agent("--attach", str(getattr(running, form))) as agent:
             pages = read(await agent.call_tool("list_pages", {}))["pages"]
             [page] = [page["page"] for page in pages if page["url"] == url]

@@ -24,7 +24,7 @@ from bridge.page.session import Page
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from tests.browser.asking import list_tools, open_page, plain, run_script
 from tests.browser.other_client import OtherClient, open_other_client
-from tests.browsers import RunningBrowser, run_chromium
+from tests.browsers import RunningBrowser, is_told_by, run_chromium
 from tests.sites import Site, offering, tool
 from tests.torture.ledger import LEDGER, command_of, descendants
 from tests.torture.proxy import Proxy, open_proxy
@@ -343,6 +343,8 @@ async def open_scene(
         await scene.pages()
         async with AsyncExitStack() as stack:
             if link == "own":
+                while not is_told_by(folder / "profile"):  # noqa: ASYNC110  # nothing tells of it
+                    await trio.sleep(0.005)
                 scene.beside = await stack.enter_async_context(open_other_client(scene.address()))
             try:
                 await scene.open_healthy()

@@ -18,13 +18,16 @@ _FLAGS: Final = (
 
 
 @contextmanager
-def open_new(path: Path) -> Generator[BinaryIO]:
+def open_new(path: Path, mode: int = 0o600) -> Generator[BinaryIO]:
     """Make a file that is not there yet, for us alone. It is removed again where the block fails.
+
+    Args:
+        mode: for whom else, as far as the umask lets it.
 
     Raises:
         OSError: there is something of that name, or it can't be made.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -82,6 +85,30 @@ def read_own(path: Path, most_bytes: int) -> bytes:
     if len(data) > most_bytes:
         raise ValueError(f"it has more than {most_bytes:,} bytes")
     return data
+
+
+def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Write a file anew: it is there whole, or as it was. A link is replaced, and what it led to stays.
+
+    Args:
+        mode: exactly whose it is to be.
+
+    Raises:
+        OSError, ValueError: it can't be written.
+    """
+    draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    with open_new(draft) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        if mode != 0o600:
+            os.chmod(draft, mode)
+        os.replace(draft, path)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise
 
 
 def is_ours(found: os.stat_result, *, alone: bool = False) -> bool:

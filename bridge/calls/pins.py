@@ -7,15 +7,13 @@ of it, so that a change can be shown.
 
 import json
 import os
-import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.errors import UsageError
-from bridge.files import open_new, read_own, why_failed
+from bridge.files import read_own, why_failed, write_whole
 
 VERSION: Final = 1
 PARTS: Final = ("name", "description", "schema", "kind", "annotations")
@@ -92,18 +90,8 @@ def write_pins(path: Path, pins: Pins) -> None:
     data = json.dumps({"pagebridge_pins": VERSION, "origins": origins}, indent=1).encode() + b"\n"
     if len(data) > limits.PIN_BYTES:
         raise UsageError(f"The pins for {path} would have more than {limits.PIN_BYTES:,} bytes. Use several files.")
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with open_new(draft) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.replace(draft, path)
-        except BaseException:
-            with suppress(OSError):
-                draft.unlink()
-            raise
+        write_whole(path, data)
     except (OSError, ValueError) as error:
         reason = why_failed(error)
         raise UsageError(f"The pins can't be written to {path}: {reason}. Name a file that you may write.") from error

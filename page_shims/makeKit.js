@@ -11,6 +11,7 @@ function makeKit(natives, early) {
   const news = makeNews(natives);
   const dtmcp = makeDtmcp(natives);
   const runs = makeRuns(natives);
+  const inside = makeInside(natives, runs);
   /** @type {Round | null} */
   let round = null;
   /** @type {ValueBounds} */
@@ -27,7 +28,10 @@ function makeKit(natives, early) {
     const words = natives.parse(text);
     switch (words[0]) {
       case 'discover': {
-        if (!runsListeners(natives)) return waitForTimers(natives);
+        if (!runsListeners(natives)) {
+          if (!isScriptless(natives)) return waitForTimers(natives);
+          return { __proto__: null, round: 0, groups: [], thrown: [], surplus: 0, more: false, scriptless: true };
+        }
         bounds = words[3];
         const hoped = hopeFor(natives, round, listening(), words[1].patience);
         round = openRound(natives, words[1], (round === null ? 0 : round.number) + 1, hoped, news, dtmcp.begin());
@@ -59,6 +63,8 @@ function makeKit(natives, early) {
         return runs.abort(words[1], words[2], words[3]);
       case 'drop':
         return runs.drop(words[1]);
+      case 'inside':
+        return inside;
       case 'leave':
         return dtmcp.leave();
       case 'progress':

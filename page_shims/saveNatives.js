@@ -37,6 +37,8 @@ function saveNatives() {
     Proxy,
     Map,
     setTimeout,
+    matchMedia,
+    matchesOf: Reflect.getOwnPropertyDescriptor(MediaQueryList.prototype, 'matches')?.get,
     performance,
     now: Performance.prototype.now,
     querySelector: Document.prototype.querySelector,
@@ -56,5 +58,6 @@ function saveNatives() {
     readers: saveReaders(),
     named: openElements(),
     pictures: savePictures(),
+    hands: saveHands(),
   };
 }

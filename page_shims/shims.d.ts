@@ -205,6 +205,8 @@ interface Discovery {
   refused?: string;
   /** Whether more answers may come. */
   more: boolean;
+  /** Scripts of the page never run, so it was not asked. */
+  scriptless?: boolean;
 }
 
 interface Ending {
@@ -227,6 +229,67 @@ interface Ending {
   wholeHeight?: number;
   /** Why there are no bytes. */
   problem?: 'too large' | 'tainted' | 'empty' | 'unreadable';
+}
+
+/** What hands get of a document: what the kit has kept, and those of its functions that they use. */
+interface Inside {
+  __proto__: null;
+  natives: Natives;
+  runs: Runs;
+  /** Those that run, by their numbers. */
+  scripts: { __proto__: null; [number: number]: ScriptCalls };
+  appendTo: typeof appendTo;
+  describeNode: typeof describeNode;
+  elementAt: typeof elementAt;
+  mintUid: typeof mintUid;
+  ownPromise: typeof ownPromise;
+  runTool: typeof runTool;
+}
+
+interface NamedElement {
+  __proto__: null;
+  uid: string;
+  /** Of a field: its type, `autocomplete`, name, id, label and placeholder. */
+  field: string[] | null;
+}
+
+/** What an element is to somebody who wants to act on it. */
+interface Control {
+  __proto__: null;
+  kind: 'input' | 'textarea' | 'select' | 'editable' | 'other';
+  /** Of an input. */
+  type: string;
+  disabled: boolean;
+  readOnly: boolean;
+  checked: boolean;
+  value: string;
+  field: string[] | null;
+}
+
+/** What came of choosing options. */
+interface Choice {
+  __proto__: null;
+  fault: '' | 'none' | 'disabled' | 'one only';
+  /** What there is none of, or what is disabled. */
+  wanted: string;
+  /** Of what was chosen; with a fault, of what there is. */
+  labels: string[];
+}
+
+/** A tool that a script wants to be called, with its arguments as JSON. */
+interface ScriptCall {
+  __proto__: null;
+  id: number;
+  name: string;
+  text: string;
+}
+
+interface ScriptCalls {
+  __proto__: null;
+  call(name: unknown, given: unknown): Promise<unknown>;
+  next(): Promise<ScriptCall | null>;
+  answer(id: number, isGood: boolean, text: string): void;
+  close(): void;
 }
 
 interface String {

@@ -88,6 +88,7 @@ class FrameTable:
         self._generation = 0
         self._realms: dict[FrameId, Realm] = {}
         self._parents: dict[SessionId, SessionId] = {}
+        self._roots: dict[SessionId, FrameId] = {}
 
     def __iter__(self) -> Iterator[Realm]:
         return iter(list(self._realms.values()))
@@ -136,15 +137,23 @@ class FrameTable:
         if url and not self.moves:
             self._urls[self.main_frame] = clip_url(url)
 
-    def add_session(self, session_id: SessionId, parent: SessionId) -> None:
-        """Another process shows a part of the page; `parent` is the session that told of it."""
+    def add_session(self, session_id: SessionId, parent: SessionId, root: str = "") -> None:
+        """Another process shows a part of the page, from the frame `root` on; `parent` is the session that told of
+        it."""
         self._parents[session_id] = parent
+        self._roots[session_id] = FrameId(root)
+
+    def holder_of(self, session_id: SessionId) -> tuple[SessionId, FrameId] | None:
+        """The session that holds what another one shows, and the frame that this is; None for the page's own."""
+        parent = self._parents.get(session_id)
+        return None if parent is None else (parent, self._roots[session_id])
 
     def remove_session(self, session_id: SessionId) -> list[SessionId]:
         """A session ended, and with it those that it told of: Chromium says nothing about them. Returns them all."""
         ended = [session_id]
         for session in ended:
             self._parents.pop(session, None)
+            self._roots.pop(session, None)
             ended += [child for child, parent in self._parents.items() if parent == session]
         return ended
 

@@ -39,7 +39,7 @@ class Pages:
         self._settings = settings
         self._by_handle: dict[PageHandle, Page] = {}
         self._numbers = numbers
-        self._arrived = trio.Event()
+        self._changed = trio.Event()
         self._queue: deque[Page] = deque()
         """Those that were there before us, and wait for their turn to be set up."""
         self._places = 0
@@ -66,6 +66,14 @@ class Pages:
         if page is None:
             raise PageNotFound(handle, list(self._by_handle))
         return page
+
+    async def wait_change(self) -> None:
+        """Block until a page comes or goes."""
+        await self._changed.wait()
+
+    def _tell_change(self) -> None:
+        self._changed.set()
+        self._changed = trio.Event()
 
     async def refresh(self) -> None:
         """Bring the titles of all pages up to date, as far as the browser tells them."""
@@ -125,7 +133,7 @@ class Pages:
                 for page in self:
                     if page.target_id == target_id:
                         return page
-                await self._arrived.wait()
+                await self._changed.wait()
         except trio.Cancelled:
             self._browser.drop_target(target_id)
             raise
@@ -152,8 +160,7 @@ class Pages:
         session = Session(self._browser.connection, view.session_id)
         page = Page(handle, session, view, self._observer, self._settings, ours=self._browser.ours)
         self._by_handle[handle] = page
-        self._arrived.set()
-        self._arrived = trio.Event()
+        self._tell_change()
         self._nursery.start_soon(self._look_after, page)
         if view.waiting:
             # It is held before its first script, and somebody may be looking at it.
@@ -196,6 +203,7 @@ class Pages:
         for page in self:
             if page.target_id == view.target_id:
                 del self._by_handle[page.handle]
+                self._tell_change()
                 page.closed()
                 self._browser.connection.end_session(
                     view.session_id, lambda: PageGone("The page was closed. Use list_pages to see what is open.")
@@ -221,6 +229,10 @@ async def open_pages(
         numbers: of their handles; from 1 where there was no browser before this one.
     """
     async with open_background() as nursery:
+        if settings.inspected:
+            from bridge.page.watch import readers_of
+
+            browser.connection.hearing.add(readers_of(settings.inspected))
         pages = Pages(browser, nursery, observer, settings, count(1) if numbers is None else numbers)
         await browser.attach_to_pages(pages.on_change)
         pages.begin()

@@ -14,7 +14,7 @@ from bridge.page.dialogs import Dialog
 from bridge.page.document import Document, DocumentEnded
 from bridge.page.invocation import Ending, read_ending
 from bridge.page.kit import call_expression, is_answer_lost, is_realm_gone, was_terminated
-from bridge.wire.commands import evaluate_in, release_thrown, runtime
+from bridge.wire.commands import Evaluated, evaluate_in, release_thrown, runtime
 from bridge.wire.router import Json
 
 logger = logging.getLogger(__name__)
@@ -59,6 +59,18 @@ class Run:
             PageUnresponsive: its scripts answer nothing since an earlier run.
             ConnectionLost: the link is gone.
         """
+        words = ("call", round_, group, tool, arguments_text, list(select))
+        self._begin(
+            document,
+            lambda number: evaluate_in(
+                document.realm.unique_context_id,
+                call_expression(document.kit, (*words, number, list(elements))),
+                await_promise=True,
+            ),
+        )
+
+    def _begin(self, document: Document, command: Callable[[int], Generator[Json, Json, Evaluated]]) -> None:
+        """Send the command that runs it, of which it is told its number."""
         document.check_answers()
         self._document = document
         self._number = next(_numbers)
@@ -66,13 +78,7 @@ class Run:
         self._last_word_at: float | None = None
         self._dialog: Dialog | None = None
         self._changed = trio.Event()
-        words = ("call", round_, group, tool, arguments_text, list(select), self._number, list(elements))
-        command = evaluate_in(
-            document.realm.unique_context_id,
-            call_expression(document.kit, words),
-            await_promise=True,
-        )
-        self._pending = document.session.begin(command, on_done=self._on_reply)
+        self._pending = document.session.begin(command(self._number), on_done=self._on_reply)
         document.runs.add(self)
 
     # What happens to it

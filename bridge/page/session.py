@@ -91,8 +91,10 @@ class Page(PageState):
                 add_script(kit_script(self._kit, early=True)),
                 page.set_lifecycle_events_enabled(True),
             ]
-            if self._settings.frames != "none":
+            if self._settings.frames != "none" or "frames" in self._settings.inspected:
                 commands.append(set_auto_attach(wait_for_debugger_on_start=True, only_types=("iframe",)))
+            if self.watch is not None:
+                self.watch.begin(session)
             await session.run_all(commands)
             if session is self._session:
                 if self._ours:
@@ -247,6 +249,18 @@ class Page(PageState):
         """Stop a run that nobody waits for any more, in the background."""
         if not run.is_ended:
             self._arrivals.send_nowait(partial(run.stop, why))
+
+    async def show(self) -> None:
+        """Have the page draw, and take input, as one that a person looks at.
+
+        In a browser of ours it comes to the front: behind others, Chromium draws a frame a second and no more. In a
+        person's browser it stays where it is.
+        """
+        if self._ours:
+            await self._session.run(page.bring_to_front())
+        elif not self._is_shown:
+            await self._session.run(emulation.set_focus_emulation_enabled(enabled=True))
+            self._is_shown = True
 
     async def answer_dialog(self, *, accept: bool, text: str | None) -> None:
         """Answer the dialog that is open, and wait until it is closed.

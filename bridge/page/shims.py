@@ -1,5 +1,6 @@
 """The page shims as one script, read from the package `page_shims`: what is reviewed is what runs."""
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -65,6 +66,7 @@ KIT_PARTS: Final = (
     "isMarker",
     "isNative",
     "isPromise",
+    "isScriptless",
     "isSound",
     "isWindow",
     "isWritten",
@@ -76,6 +78,7 @@ KIT_PARTS: Final = (
     "makeDtmcp",
     "makeFault",
     "makeHead",
+    "makeInside",
     "makeKit",
     "makeNews",
     "makeRun",
@@ -116,6 +119,7 @@ KIT_PARTS: Final = (
     "runRegistered",
     "runTool",
     "runsListeners",
+    "saveHands",
     "saveKinds",
     "saveNatives",
     "savePictures",
@@ -146,6 +150,24 @@ KIT_PARTS: Final = (
 )
 """Each is one file that holds one function of the same name."""
 
+HANDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "answerScriptCall": (),
+    "chooseOptions": ("findOption", "optionLabels", "tellChanged"),
+    "controlOf": ("fieldWords",),
+    "heldElement": (),
+    "hitProblem": (),
+    "matchSelector": (),
+    "measurePage": (),
+    "nameElements": ("fieldWords",),
+    "nextScriptCall": (),
+    "runScript": ("openScriptCalls",),
+    "selectAll": (),
+    "setControl": ("tellChanged",),
+    "twoFrames": (),
+}
+"""What tools of the bridge's own do in a document: each is sent with the parts that it needs when one needs it, so that
+no document has to hold it."""
+
 
 _SCHEMES: Final = ("https?", "file", "about", "blob")
 """Of documents that may be asked for tools; those of the last two have the origin of who made them."""
@@ -153,8 +175,16 @@ _SCHEMES: Final = ("https?", "file", "about", "blob")
 
 @cache
 def _functions() -> str:
-    folder = files("page_shims")
-    return "\n".join(folder.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in KIT_PARTS)
+    return "\n".join(map(_read, KIT_PARTS))
+
+
+def _read(name: str) -> str:
+    return files("page_shims").joinpath(f"{name}.js").read_text(encoding="utf-8")
+
+
+@cache
+def _hand(name: str) -> str:
+    return "\n".join(map(_read, (*HANDS[name], name)))
 
 
 def kit_script(name: str, *, early: bool) -> str:
@@ -171,4 +201,18 @@ def kit_script(name: str, *, early: bool) -> str:
     return (
         f"const {name} = {where}(() => {{ 'use strict';\n{_functions()}\nreturn {made};\n}})();\n"
         "//# sourceURL=bridge/kit.js"
+    )
+
+
+def hand_declaration(name: str, kit: str) -> str:
+    """The function that does what a hand is for; it takes what the hand does.
+
+    Args:
+        name: of one of `HANDS`.
+        kit: the secret name of the document's kit.
+    """
+    # Strict, and so nothing that it calls can reach it, and read that name.
+    return (
+        f"function() {{ 'use strict';\n{_hand(name)}\nreturn {name}({kit}('[\"inside\"]'), arguments);\n}}\n"
+        "//# sourceURL=bridge/hand.js\n"
     )

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from math import inf
-from typing import Any, NewType, Protocol
+from typing import TYPE_CHECKING, Any, NewType, Protocol
 
 import trio
 
@@ -18,7 +18,8 @@ from bridge.page.document import Document
 from bridge.page.frames import Change, FrameId, FrameTable, Realm, RealmBegan, RealmLeft, clip_url
 from bridge.page.kit import FRAME_GONE
 from bridge.page.lifecycle import NEXT, Signal, Stage
-from bridge.settings import PageSettings
+from bridge.page.place import Place
+from bridge.settings import Inspected, PageSettings
 from bridge.wire.commands import (
     DialogClosed,
     DialogOpening,
@@ -33,6 +34,9 @@ from bridge.wire.commands import (
 )
 from bridge.wire.connection import Session
 from bridge.wire.router import SessionId
+
+if TYPE_CHECKING:
+    from bridge.page.watch import Watch
 
 Errand = Callable[[], Awaitable[None]]
 """Something that goes on in the page by itself."""
@@ -81,6 +85,7 @@ class PageState:
         self._dialog_session = session
         self._ours = ours
         self._moved_by_us = False
+        self._is_shown = False
         self._answered: deque[dict[str, Any]] = deque(maxlen=limits.DIALOGS_TOLD)
         self._begun = inf
         """When its set-up began, if it has; `_due` is set then."""
@@ -93,6 +98,11 @@ class PageState:
         self._frames_named = 0
         self._documents: dict[FrameId, Document] = {}
         self._kit = f"k_{secrets.token_hex(16)}"
+        self.acts = 0
+        """How many of our actions go on in it: a dialog that comes meanwhile is theirs."""
+        self.inputs = 0
+        """How many input events were sent to it."""
+        self.watch = _open_watch(settings.inspected) if settings.inspected else None
         self._changed = trio.Event()
         self._arrivals, self._arrived = trio.open_memory_channel[Document | Session | Realm | Errand](inf)
         self._listen(session)
@@ -112,6 +122,44 @@ class PageState:
     def document(self) -> Document | None:
         """The document that the page shows, without those of its iframes; None between two documents."""
         return self._documents.get(self._frames.main_frame)
+
+    @property
+    def realms(self) -> list[Realm]:
+        """Those of everything that the page shows, its own first."""
+        return sorted(self._frames, key=lambda realm: realm.frame != self._frames.main_frame)
+
+    @property
+    def session(self) -> Session:
+        """The one on which its main frame speaks."""
+        return self._session
+
+    def session_of(self, realm: Realm) -> Session:
+        """The one on which a realm's frame speaks."""
+        return Session(self._session.connection, realm.session_id)
+
+    def holder_of(self, session: Session) -> tuple[Session, FrameId] | None:
+        """The session of the process around the one that another session speaks with, and the frame in which that is
+        shown there; None for the page's own session.
+
+        Raises:
+            CommandFailed: that session is of the past.
+        """
+        if session.session_id == self._session.session_id:
+            return None
+        holder = self._frames.holder_of(session.session_id)
+        if holder is None:
+            raise CommandFailed("session", FRAME_GONE)
+        return Session(session.connection, holder[0]), holder[1]
+
+    def kit_of(self, realm: Realm) -> str:
+        """The secret name of the kit in a realm."""
+        document = self._documents.get(realm.frame)
+        return document.kit if document is not None and document.realm == realm else self._kit
+
+    @property
+    def place(self) -> Place:
+        """Where it is, to be compared with later."""
+        return Place(self.url, self._frames.moves, self._frames.documents, self.realm is not None)
 
     @property
     def step(self) -> object:
@@ -201,12 +249,14 @@ class PageState:
             case FrameDetached(is_removed=True):
                 self._frame_handles.pop(FrameId(event.frame_id), None)
             case target.AttachedToTarget():
-                self._add_session(SessionId(event.session_id), session)
+                self._add_session(SessionId(event.session_id), session, event.target_info.target_id)
             case target.DetachedFromTarget():
                 self._end_sessions(self._frames.remove_session(SessionId(event.session_id)))
             case _:
                 pass
         self._take(self._frames.apply(event, session.session_id))
+        if self.watch is not None:
+            self.watch.on_event(event, session.session_id, self._frames.documents)
         self._notify()
 
     def _open_dialog(self, session: Session, event: DialogOpening) -> None:
@@ -214,7 +264,7 @@ class PageState:
         suggested = event.default_text[: limits.ARGUMENT_BYTES]
         dialog = Dialog(event.kind, event.message[: limits.DIALOG_CHARS], clip_url(event.url), suggested)
         cause = Cause.NONE
-        if any(document.runs for document in self._documents.values()):
+        if self.acts or any(document.runs for document in self._documents.values()):
             cause = Cause.CALL
         elif self._moved_by_us:
             cause = Cause.NAVIGATION
@@ -242,9 +292,9 @@ class PageState:
         self._answered.clear()
         return told
 
-    def _add_session(self, session_id: SessionId, parent: Session) -> None:
+    def _add_session(self, session_id: SessionId, parent: Session, frame: str) -> None:
         session = Session(parent.connection, session_id)
-        self._frames.add_session(session_id, parent.session_id)
+        self._frames.add_session(session_id, parent.session_id, frame)
         self._listen(session)
         self._arrivals.send_nowait(session)
 
@@ -390,3 +440,10 @@ class PageState:
         """Block until the page is not at this `step` any more; the last one is that it is closed."""
         while self.step == step:
             await self._changed.wait()
+
+
+def _open_watch(inspected: frozenset[Inspected]) -> "Watch":
+    # What most bridges do without.
+    from bridge.page.watch import Watch
+
+    return Watch(inspected)

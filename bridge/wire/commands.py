@@ -5,7 +5,7 @@ is sent the result. What it lacks is written here in the same way. What it canno
 """
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
@@ -29,6 +29,7 @@ __all__ = [
     "FrameDetached",
     "FrameNavigated",
     "Lifecycle",
+    "Readers",
     "add_script",
     "emulation",
     "evaluate_in",
@@ -40,6 +41,7 @@ __all__ = [
     "is_for_nobody",
     "is_unread",
     "main_frame",
+    "method_of",
     "navigate",
     "navigation_history",
     "page",
@@ -237,7 +239,10 @@ def _target_info_changed(params: Json) -> target.TargetInfoChanged:
     return target.TargetInfoChanged(_target_info(params["targetInfo"]))
 
 
-_READERS: Final[dict[str, Callable[[Json], Event]]] = {
+Readers = Mapping[str, Callable[[Json], Event]]
+"""How events are read that somebody acts on, by their methods."""
+
+_READERS: Final[Readers] = {
     "Inspector.targetCrashed": inspector.TargetCrashed.from_json,
     "Page.documentOpened": DocumentOpened.from_json,
     "Page.frameDetached": FrameDetached.from_json,
@@ -256,27 +261,32 @@ _READERS: Final[dict[str, Callable[[Json], Event]]] = {
     "Target.targetDestroyed": target.TargetDestroyed.from_json,
     "Target.targetInfoChanged": _target_info_changed,
 }
-"""The events that somebody here acts on. The others are not worth reading, and some of PyCDP's warn when read."""
+"""The events that are always acted on. The others are not worth reading, and some of PyCDP's warn when read."""
+
+
+def method_of(message: bytes | bytearray | str) -> str:
+    """The method of an event by its first characters, "" where they do not tell: a page can send 100,000 events a
+    second, and each one that is parsed holds up what comes behind it."""
+    head = message[:HEAD] if isinstance(message, str) else message[:HEAD].decode("latin-1")
+    if not head.startswith(_BEFORE_METHOD):
+        return ""
+    method, quote, _ = head[len(_BEFORE_METHOD) :].partition('"')
+    return method if quote else ""
 
 
 def is_for_nobody(message: bytes | bytearray | str) -> bool:
-    """True for an event that nobody here acts on, by its first characters: a page can send 100,000 of them a second,
-    and each one that is parsed holds up what comes behind it."""
-    head = message[:HEAD] if isinstance(message, str) else message[:HEAD].decode("latin-1")
-    if not head.startswith(_BEFORE_METHOD):
-        return False
-    method, quote, _ = head[len(_BEFORE_METHOD) :].partition('"')
-    return quote != "" and method not in _READERS
+    """True for an event that nobody always acts on, by its first characters."""
+    return (method := method_of(message)) != "" and method not in _READERS
 
 
 def is_unread(event: Event) -> bool:
-    """True for an event that somebody here acts on, and that can't be read."""
+    """True for an event that somebody always acts on, and that can't be read."""
     return isinstance(event, RawEvent) and event.method in _READERS
 
 
-def parse_event(raw: RawEvent) -> Event:
+def parse_event(raw: RawEvent, readers: Readers = _READERS) -> Event:
     """Read an event as PyCDP's class or one of ours; one that nobody reads, or nobody can, stays a `RawEvent`."""
-    reader = _READERS.get(raw.method)
+    reader = readers.get(raw.method)
     if reader is None:
         return raw
     try:

@@ -14,7 +14,17 @@ import trio
 from bridge import limits
 from bridge.errors import BridgeError, CommandFailed, ConnectionLost
 from bridge.limits import CLOSE_SECONDS
-from bridge.wire.commands import Command, Event, Result, finish_command, is_for_nobody, is_unread, parse_event
+from bridge.wire.commands import (
+    Command,
+    Event,
+    Result,
+    finish_command,
+    is_for_nobody,
+    is_unread,
+    method_of,
+    parse_event,
+)
+from bridge.wire.hearing import Hearing
 from bridge.wire.nursery import open_background
 from bridge.wire.pipes import Outbox
 from bridge.wire.router import Json, RawEvent, Reply, Router, SessionId, WireFault
@@ -82,10 +92,12 @@ class Connection:
 
     Attributes:
         hears_all: events that nobody in this package acts on are handed out, too.
+        hearing: which events are acted on besides those that always are.
     """
 
     def __init__(self, transport: Transport) -> None:
         self.hears_all = False
+        self.hearing = Hearing()
         self._transport = transport
         self._router = Router()
         self._pending: dict[int, Pending[Any]] = {}
@@ -200,7 +212,7 @@ class Connection:
         try:
             while self._lost is None:
                 message = await self._transport.receive()
-                if is_for_nobody(message) and not self.hears_all:
+                if is_for_nobody(message) and not self.hears_all and not self._hears(message):
                     continue
                 read = self._router.decode(message)
                 del message  # a large one would live on until the next comes
@@ -210,6 +222,11 @@ class Connection:
             self._lose(ConnectionLost(str(ended), close_code=ended.close_code))
         except WireFault as fault:
             self._lose(ConnectionLost(f"the browser sent {fault}"))
+
+    def _hears(self, message: bytes | bytearray | str) -> bool:
+        if not self.hearing.readers:
+            return False
+        return self.hearing.takes(method_of(message), len(message), trio.current_time())
 
     async def _write(self) -> None:
         try:
@@ -238,6 +255,8 @@ class Connection:
         handler = self._handlers.get(raw.session_id)
         if handler is not None:
             event = parse_event(raw)
+            if event is raw and raw.method in self.hearing.readers:
+                event = parse_event(raw, self.hearing.readers)
             if is_unread(event) and raw.method not in self._unread:
                 self._unread.add(raw.method)
                 logger.warning(

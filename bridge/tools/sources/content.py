@@ -4,7 +4,8 @@ the user named; from all others it is data like any. Nothing in it is fetched, a
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -41,8 +42,8 @@ def read_completed(tool: Tool, ending: Ending, *, trusted: bool = False) -> Endi
     content = _content(ending.text, encoded=tool.kind == "page")
     if content is None:
         return ending
-    blocks = _read_blocks(content, trusted=trusted)
-    text = ending.text if blocks is None else "\n".join(map(_line, blocks))
+    blocks = read_blocks(content, trusted=trusted)
+    text = ending.text if blocks is None else "\n".join(map(describe_block, blocks))
     if content.get("isError") is True and (blocks is not None or tool.kind == "webmcp"):
         raise PageThrew(f"Tool {tool.name!r} ran and says that it failed:", said=text, origin=tool.origin)
     if blocks is None:
@@ -74,7 +75,7 @@ def _content(text: str, *, encoded: bool) -> Mapping[str, Any] | None:
     return found if isinstance(found.get("content"), list) else None
 
 
-def _read_blocks(content: Mapping[str, Any], *, trusted: bool) -> list[Block] | None:
+def read_blocks(content: Mapping[str, Any], *, trusted: bool) -> list[Block] | None:
     """The blocks, or None where there is anything else, or nothing, to tell."""
     if not content["content"] or not content.keys() <= {"content", "isError"}:
         return None
@@ -120,7 +121,51 @@ def _read_resource(inner: Mapping[str, Any]) -> Resource | None:
             return None
 
 
-def _line(block: Block) -> str:
+def write_blocks(text: str, media: Sequence[Media | Resource]) -> list[dict[str, Any]]:
+    """Blocks of MCP for a text, and media that have a line each in it: each comes behind its line.
+
+    `read_blocks` and `describe_blocks` make the same of them again.
+    """
+    blocks: list[dict[str, Any]] = []
+    waiting = deque(media)
+    lines: list[str] = []
+    for line in text.split("\n"):
+        lines.append(line)
+        if waiting and _tells_of(line, waiting[0]):
+            blocks += [{"type": "text", "text": "\n".join(lines)}, write_block(waiting.popleft())]
+            lines.clear()
+    if lines:
+        blocks.append({"type": "text", "text": "\n".join(lines)})
+    return [*blocks, *map(write_block, waiting)]
+
+
+def write_block(media: Media | Resource) -> dict[str, Any]:
+    """The block of MCP that it is."""
+    match media:
+        case Media():
+            return {"type": media.kind, "data": media.data, "mimeType": media.mime}
+        case Resource():
+            told = {"blob": media.blob or ""} if media.text is None else {"text": media.text}
+            return {"type": "resource", "resource": {"uri": media.uri, "mimeType": media.mime, **told}}
+
+
+def describe_blocks(blocks: Sequence[Block]) -> str:
+    """The text that these blocks are, with a line for each of the media, unless the text before ends in it."""
+    lines: list[str] = []
+    for before, block in zip(("", *blocks), blocks, strict=False):
+        last = before.rpartition("\n")[2] if isinstance(before, str) else ""
+        if isinstance(block, str) or not _tells_of(last, block):
+            lines.append(describe_block(block))
+    return "\n".join(lines)
+
+
+def _tells_of(line: str, media: Media | Resource) -> bool:
+    """Whether a line is that of these media: as below, or with more facts."""
+    start = describe_block(media).removesuffix("]")
+    return line.startswith((f"{start}]", f"{start}, ")) and line.endswith("]")
+
+
+def describe_block(block: Block) -> str:
     """What the text says of a block, at its place."""
     match block:
         case str():

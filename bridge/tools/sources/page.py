@@ -220,6 +220,11 @@ def _read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
         problems += _group_problems(number, given)
         problems += (f"Tool {tool.name!r}: {tool.schema_problem}" for tool in tools if tool.schema_problem)
     problems += (f"A listener for the event failed: {thrown}" for thrown in discovery.answer["thrown"])
+    if discovery.answer.get("scriptless"):
+        problems.append(
+            "Scripts do not run in this document, so it offers no tools. Switch JavaScript on, or give its sandbox "
+            "allow-scripts, and load it anew."
+        )
     if refused := discovery.answer.get("refused"):
         problems.append(f"The tools of document.modelContext could not be read: {refused}")
     if not groups and not problems and not discovery.more:

@@ -1,0 +1,31 @@
+// @ts-check
+/**
+ * What would get a click instead of an element. Null where that is the element, something in it, or its label.
+ * Runs: main world. Touches no page global.
+ * @param {Inside} inside
+ * @param {ArrayLike<any>} given the element, and the node that is on top where the click would go
+ * @returns {{__proto__: null, uid: string, text: string} | null}
+ */
+function hitProblem(inside, given) {
+  const { natives, describeNode } = inside;
+  const element = given[0];
+  const { nodeType, parentNode } = natives.readers;
+  /** @param {Function | undefined} reader @param {any} node */
+  const read = (reader, node) => {
+    try {
+      return natives.apply(reader, node, []) ?? null;
+    } catch {
+      return null;
+    }
+  };
+  let top = null;
+  let node = given[1];
+  while (node !== null) {
+    if (node === element || read(natives.hands.labelled, node) === element) return null;
+    if (top === null && read(nodeType, node) === 1) top = node;
+    node = read(parentNode, node) ?? read(natives.hands.host, node);
+  }
+  if (top === null) return { __proto__: null, uid: '', text: 'something else' };
+  const shape = /** @type {any} */ (describeNode(natives, top));
+  return { __proto__: null, uid: shape.uid, text: natives.apply(natives.wellFormed, shape.text, []) };
+}

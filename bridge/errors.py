@@ -50,6 +50,12 @@ class UsageError(BridgeError):
     code = "usage"
 
 
+class AlreadyThere(BridgeError):
+    """What was to be made is there, and was left as it is."""
+
+    code = "already_there"
+
+
 # The browser and the link to it
 
 
@@ -100,7 +106,10 @@ class CommandFailed(BridgeError):
     code = "command_failed"
 
     def __init__(self, method: str, reason: str, *, error_code: int | None = None) -> None:
-        super().__init__(f"{method} failed: {reason.rstrip('.')}. Try again; reload the page if it stays so.")
+        advice = "Try again; reload the page if it stays so."
+        if error_code == -32601:
+            advice = "This browser does not have that command, or what lies between us and it does not pass it on."
+        super().__init__(f"{method} failed: {reason.rstrip('.')}. {advice}")
         self.method = method
         self.reason = reason
         self.error_code = error_code
@@ -250,6 +259,71 @@ class OriginChanged(CallRejected):
     code = "origin_changed"
 
 
+class ElementGone(CallRejected):
+    """A uid names no element now.
+
+    Args:
+        why: as the end of a sentence.
+    """
+
+    code = "element_gone"
+
+    def __init__(self, page: str, uid: str, why: str) -> None:
+        super().__init__(
+            f"There is no element {uid!r} in page {page} now: {why}. A uid ends with its document and its element; "
+            "take a new snapshot."
+        )
+
+
+class PageTooLarge(CallRejected):
+    """There is more in a document than is looked at.
+
+    Args:
+        size: what there is too much of, such as `60,000 elements`.
+    """
+
+    code = "page_too_large"
+
+    def __init__(self, page: str, size: str) -> None:
+        super().__init__(
+            f"Page {page} is too large to be looked at as a whole: it has {size} in one document. Use a tool of the "
+            "page, or evaluate_script, to get the part that you need."
+        )
+
+
+class PageRestless(CallRejected):
+    """A page goes elsewhere whenever something is done with it."""
+
+    code = "page_gone"
+
+    def __init__(self, page: str, tries: int) -> None:
+        super().__init__(
+            f"Page {page} went elsewhere {tries} times while it was looked at. Wait until it stays, and try again."
+        )
+
+
+class ScriptInvalid(CallRejected):
+    """What was to be run is no JavaScript expression.
+
+    Args:
+        reason: V8's own words.
+    """
+
+    code = "script_invalid"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The script can't be read as an expression: {reason}. Nothing ran. Give one expression, or a function: "
+            "() => { … }."
+        )
+
+
+class NotActionable(CallRejected):
+    """An element is there, and can't be acted on: it is disabled, covered, or never stands still."""
+
+    code = "not_actionable"
+
+
 class SchemaUnusable(CallRejected):
     code = "schema_unusable"
 
@@ -275,6 +349,12 @@ class Busy(CallRejected):
 
     def facts(self) -> dict[str, Any]:
         return {} if self.retry_seconds is None else {"retry_after_seconds": self.retry_seconds}
+
+
+class EndpointUnreachable(CallRejected):
+    """The service of a skill could not be reached; nothing was sent to it."""
+
+    code = "endpoint_unreachable"
 
 
 @dataclass(frozen=True)
@@ -341,6 +421,40 @@ class PageThrew(CallFailed):
         self.stack = stack
 
 
+class EndpointFailed(CallFailed):
+    """The service of a skill was asked, and its answer is of no use."""
+
+    code = "endpoint_failed"
+
+
+class AnswerLost(BridgeError):
+    """The service of a skill was asked, and nobody knows what became of it."""
+
+    code = "answer_lost"
+    dispatched = True
+
+
+class PartlyFilled(CallFailed):
+    """Some fields of a form were filled, and one could not be."""
+
+    code = "partly_filled"
+
+    def __init__(self, filled: int, fields: int, error: BridgeError) -> None:
+        super().__init__(f"{filled} of {fields} fields were filled, and the next one was not. {error}")
+
+
+class WaitedInVain(BridgeError):
+    """What was waited for did not come, and nothing was done to bring it."""
+
+    code = "timed_out"
+
+    def __init__(self, what: str, page: str, seconds: float, last: str = "", *, dispatched: bool = False) -> None:
+        super().__init__(
+            f"{what} did not come in page {page} within {seconds:g} s{last}. Take a snapshot to see what there is."
+        )
+        self.dispatched = dispatched
+
+
 class PartNotFound(CallFailed):
     """The tool did its work, and its result has nothing where a part of it was asked for."""
 
@@ -349,3 +463,52 @@ class PartNotFound(CallFailed):
     @property
     def outcome(self) -> str:
         return "completed"
+
+
+# Asking the person
+
+
+class CannotAsk(BridgeError):
+    """A tool has a question for the person, and there is nobody to ask, or no answer that is one."""
+
+    code = "cannot_ask"
+
+
+# Modules of a project
+
+
+class ModuleUnusable(CallRejected):
+    """The module of a tool does not load, or is another one since the tool was listed."""
+
+    code = "module_unusable"
+
+
+class ModuleThrew(CallFailed):
+    """The tool of a module raised an exception."""
+
+    code = "tool_threw"
+
+    def __init__(self, tool: str, message: str) -> None:
+        super().__init__(f"Tool {tool!r} failed: {message}")
+        self.message = message
+
+    def quoted(self, origin: str) -> "ModuleThrew":
+        """The same where the message may hold words of a page, or of a service, of this origin."""
+        self.said, self.origin = self.message, origin
+        return self
+
+
+class ResultUnusable(CallFailed):
+    """The tool of a module did its work, and returned what no agent can be told."""
+
+    code = "result_unusable"
+
+    def __init__(self, tool: str, reason: str) -> None:
+        super().__init__(f"Tool {tool!r} ran, and its result can't be told: {reason}. Mend that in its module.")
+
+
+class ModuleGone(BridgeError):
+    """The process of a module ended, or was ended, while something of it ran."""
+
+    code = "module_gone"
+    dispatched = True

@@ -88,6 +88,62 @@ LOAD_SECONDS: Final = 10.0
 """How long an answer waits for a page to finish loading before it says what there is so far."""
 NAVIGATION_SECONDS: Final = 30.0
 
+# page: what the tools for debugging look at and do
+WATCHED_EVENTS_PER_SECOND: Final = 2000.0
+"""Events of consoles and networks that are read, of all pages; more are counted and dropped."""
+WATCHED_EVENTS_AT_ONCE: Final = 4000
+"""After a pause, so many may come together before that rate counts."""
+WATCHED_EVENT_BYTES: Final = 1024 * 1024
+"""Of one of them."""
+CONSOLE_MESSAGES: Final = 1000
+"""That are kept of one page; the oldest goes first. The same for requests below."""
+CONSOLE_CHARS: Final = 2000
+"""Of one message."""
+CONSOLE_SHOWN: Final = 100
+"""Messages in one answer; the same for requests."""
+REQUESTS: Final = 500
+REQUEST_URL_CHARS: Final = 2000
+HEADERS: Final = 100
+"""Of one request or response."""
+HEADER_CHARS: Final = 2000
+BODY_BYTES: Final = 1024 * 1024
+"""Of a request or response, as it is asked for."""
+SNAPSHOT_LINES: Final = 1000
+"""Of one answer: each element in it is named in its page."""
+SNAPSHOT_NODES: Final = 50_000
+"""Of all accessibility trees of a page together."""
+SNAPSHOT_ELEMENTS: Final = 50_000
+SNAPSHOT_DOCUMENT_CHARS: Final = 20_000_000
+"""Of one document that is looked at; Chromium would send a tree of any size."""
+SNAPSHOT_TEXT_CHARS: Final = 500
+"""Of one name or text in it."""
+SNAPSHOT_DEPTH: Final = 100
+"""How deep a line is indented at most."""
+SNAPSHOT_TRIES: Final = 5
+"""A page that goes elsewhere while it is looked at is looked at again, so often."""
+SNAPSHOT_FRAMES: Final = 50
+ELEMENT_SECONDS: Final = 5.0
+"""How long an action waits for its element to be enabled, to stand still, and not to be covered."""
+ELEMENT_LOOK_SECONDS: Final = 1.0
+"""How often such an element is looked at, where the page draws nothing; else, it is after two frames."""
+SETTLE_SECONDS: Final = 5.0
+"""How long an action waits at most for what it has started."""
+SETTLE_QUIET_SECONDS: Final = 0.1
+"""Nothing has happened for so long: what an action has started is over."""
+WAIT_FOR_SECONDS: Final = 0.2
+"""How often `wait_for` looks."""
+FORM_FIELDS: Final = 100
+FIELD_CHARS: Final = 100_000
+UPLOAD_FILES: Final = 20
+DRAG_STEPS: Final = 5
+SCRIPT_CHARS: Final = 100_000
+SCREENSHOT_PIXELS: Final = 16_384
+"""Of one side of a screenshot before it is scaled down: graphics hardware draws no more."""
+DRAW_SECONDS: Final = 2.0
+"""How long Chromium may take to draw one before it is asked again, and twice as long each time."""
+VIEWPORT_PIXELS: Final = 10_000
+"""Of one side of an emulated viewport."""
+
 # files
 PATH_BYTES: Final = 4095
 """Of a path that an agent names: Linux takes no longer one."""
@@ -125,6 +181,50 @@ and no other call waits longer for it."""
 EXPORT_REFERENCE_CHARS: Final = 32 * 1024
 """What a schema may grow by when its references are spelled out for those who read it."""
 
+# skills
+SKILLS: Final = 20
+SKILL_BYTES: Final = 500_000
+"""Of a skill's file."""
+SKILL_CHARS: Final = 20_000
+"""Of its text, without what declares its tools."""
+SKILLS_CHARS: Final = 50_000
+"""Of the texts of all skills together."""
+SKILL_TOOLS: Final = 8
+SKILL_SUMMARY_CHARS: Final = 200
+SKILL_INTENTS: Final = 6
+SKILL_INTENT_CHARS: Final = 40
+SKILL_PROBLEMS: Final = 100
+"""Of one file that are told, each with its line."""
+ENDPOINT_CHARS: Final = 2048
+URL_RULES: Final = 20
+"""In the list of the addresses that a skill's tool may be given."""
+URL_RULE_PATHS: Final = 20
+SKILL_URL_CHARS: Final = 8192
+"""Of an address with its arguments in it: servers take no much longer one."""
+SKILL_ADDRESSES: Final = 8
+"""Of one host: so many are tried, one after the other."""
+SKILL_CONNECT_SECONDS: Final = 10.0
+SKILL_EXCHANGE_SECONDS: Final = 30.0
+"""One request and its answer, however slowly it drips; the file of a job has the job's time."""
+SKILL_ANSWER_BYTES: Final = 16_000_000
+"""As they come, and once more as they are unpacked."""
+SKILL_DETAIL_CHARS: Final = 1000
+"""Of an answer that says what went wrong."""
+JOB_ID_CHARS: Final = 256
+JOB_POLL_SECONDS: Final = 1.0
+JOB_POLL_SECONDS_MIN: Final = 0.25
+JOB_POLL_SECONDS_MAX: Final = 5.0
+JOB_SECONDS: Final = 90.0
+"""From the first request of a job to the end of its file."""
+JOB_SECONDS_MIN: Final = 5.0
+JOB_SECONDS_MAX: Final = 180.0
+JOB_CLEANUP_SECONDS: Final = 5.0
+"""How long a job may take to be removed, also after its call was cancelled."""
+DOWNLOAD_BYTES: Final = 256 * 1024 * 1024
+DOWNLOAD_NAME_BYTES: Final = 150
+DOWNLOAD_NAMES: Final = 100
+"""So many files may want the same name: the later ones get a number."""
+
 # calls
 CALL_SECONDS: Final = 30.0
 CALL_SECONDS_MAX: Final = 600.0
@@ -132,6 +232,8 @@ CALLS_PER_PAGE: Final = 8
 """In flight: they run, or wait for their turn."""
 CALLS: Final = 64
 """In flight on all pages."""
+CALLS_NESTED: Final = 5
+"""How many tools of ours may wait for each other, the last one for the one before it."""
 CALLS_PER_SECOND: Final = 20.0
 CALLS_AT_ONCE: Final = 40
 """After a pause, so many may come together before that rate counts."""
@@ -183,6 +285,20 @@ STRUCTURED_CHARS: Final = 64 * 1024
 """Of a result that is told in structured content as well: whoever shows more inline does not want it twice."""
 SPILL_BYTES: Final = 256 * 1024 * 1024
 """Of all kept results together; beyond it the oldest goes."""
+LOOP_CALLS: Final = 6
+"""Of one page, the last ones that are looked at for circles in which an agent goes."""
+LOOP_PAGES: Final = 64
+LOOP_ANSWER_CHARS: Final = 64 * 1024
+"""Of an answer, or of one text in arguments: what differs beyond, at the same length, is taken for the same."""
+LOOP_ADDRESS_CHARS: Final = 2000
+LOOP_PARTS: Final = 500
+"""Values in arguments, and names of them."""
+LOOP_PIXELS: Final = 5
+"""Points in a square of this size are one."""
+LOOP_PIXELS_MAX: Final = 1_000_000
+"""What lies farther out is no point of a page."""
+MASKED_SECRET_CHARS: Final = 4
+"""Of the shortest secret of a project that is masked in results."""
 LOG_ARGUMENT_CHARS: Final = 10_000
 """Of one call's arguments in the log."""
 LOG_WORD_CHARS: Final = 1000
@@ -191,6 +307,44 @@ LOG_LINE_BYTES: Final = 1024 * 1024
 """A longer line is none of ours, whoever wrote it."""
 FOLLOW_SECONDS: Final = 0.2
 """How often a log that is followed is looked at."""
+
+# modules of a project
+MODULE_BYTES: Final = 1024 * 1024
+"""Of the file of one."""
+MODULE_TOOLS: Final = 25
+"""Of one module."""
+MODULE_FILES: Final = 1000
+"""Of its project that it imports, and that are looked at for changes."""
+MODULE_LOAD_SECONDS: Final = 10.0
+MODULES_AT_ONCE: Final = 4
+"""Modules that are loaded at the same time."""
+MODULE_PROCESSES: Final = 8
+"""Of one module: each runs one call at a time."""
+MODULE_PROCESSES_WAITING: Final = 16
+"""Of all modules, for their next call: each takes memory. One that had to go is started again when it is needed."""
+MODULE_MESSAGE_BYTES: Final = 32 * 1024 * 1024
+"""From the process of a module, or to it."""
+REASON_CHARS: Final = 1000
+"""Why an action is applied or discarded."""
+MODULE_CALL_SECONDS: Final = 120.0
+"""What a call of a project's tool may take."""
+PROJECT_LOOK_SECONDS: Final = 2.0
+"""How often the files of a project are looked at while nothing is called."""
+MODULE_HOOK_SECONDS: Final = 5.0
+MODULE_SHUTDOWN_SECONDS: Final = 2.0
+"""How long all modules together may take to hear that their session ends."""
+MODULE_ASKS: Final = 16
+"""What one process asks of the bridge at the same time; the rest waits there for its turn."""
+MODULE_ACTIONS: Final = 20
+"""Actions of one process that wait to be applied or discarded."""
+MODULE_ERROR_CHARS: Final = 10_000
+"""Of the message of an exception."""
+MODULE_LOG_LINES: Final = 1000
+"""That one process may log, or print, between two calls."""
+MODULE_LOG_CHARS: Final = 2000
+"""Of one of these lines."""
+EXEC_OUTPUT_BYTES: Final = 1024 * 1024
+"""Of each output of a command; what is more is read, and dropped."""
 
 # serve
 DIRECT_TOOLS: Final = 100
@@ -211,3 +365,31 @@ PARENT_SECONDS: Final = 1.0
 """How often we look for our parent, where nothing tells of its end."""
 LAST_ANSWERS_SECONDS: Final = 1.0
 """How long requests that were already read may go on after stdin's end."""
+
+# serve: what a tool of a project asks the person
+CALLS_ASKING: Final = 16
+"""That wait for the person at the same time."""
+QUESTIONS_PER_CALL: Final = 10
+"""Clients give up a call that comes back with more of them."""
+QUESTION_CHARS: Final = 2000
+"""A longer one is not asked: cut, it could ask something else."""
+QUESTION_OPTIONS: Final = 50
+QUESTION_OPTION_CHARS: Final = 200
+REPLY_CHARS: Final = 10_000
+REPLY_SECONDS: Final = 600.0
+"""How long a person may take, and how long a call waits for the request that brings what they said."""
+
+# manifest
+MANIFEST_BYTES: Final = 64 * 1024
+"""Of pagebridge.toml, and of each file that it imports."""
+MANIFEST_FILES: Final = 20
+MANIFEST_DEPTH: Final = 8
+"""Parts of a key, and brackets inside of each other; a parser's time grows with the square of them."""
+MANIFEST_TOOLS: Final = 200
+MANIFEST_SKILLS: Final = 20
+PROJECT_FILE_BYTES: Final = 1024 * 1024
+"""Of a module or a skill."""
+SECRET_BYTES: Final = 64 * 1024
+"""Of one secret."""
+SECRETS: Final = 100
+"""Of one project."""

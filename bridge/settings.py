@@ -17,12 +17,22 @@ FramePolicy = Literal["none", "same-origin", "all"]
 DialogPolicy = Literal["ask", "accept", "dismiss"]
 """What becomes of a confirm or prompt that a call causes: the agent is asked, or it is answered at once."""
 
+Inspected = Literal["frames", "console", "network", "input"]
+"""What of pages is watched for tools that tell of it later. Each costs all pages time, so without such a tool there is
+none: iframes of other sites, what the console says, which requests are made, and drags that we begin."""
+
 SchemaProfile = Literal["standard", "strict"]
 """In which form agents get input schemas; `strict` is for the pickiest APIs."""
 
 Mode = Literal["ask", "act", "dev"]
-"""What an agent may do with pages: `ask` runs only what a trusted origin marks read-only, `act` all that pages offer;
-`dev` is `act`, until there is more that it could be."""
+"""What an agent may do: `ask` has what changes nothing, and of page tools runs only what a trusted origin marks
+read-only; `act` has all that pages offer, and real input; `dev` also looks into pages and runs scripts there."""
+
+Tier = Literal["compact", "mid", "full"]
+"""How many of the built-in tools for debugging an agent gets, in modes `act` and `dev`."""
+
+Language = Literal["en", "fr"]
+"""In which the titles of tools are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +71,7 @@ class PageSettings:
     dialogs: DialogPolicy = "ask"
     origins: OriginRules = ANY_ORIGIN
     """Where tools may come from."""
+    inspected: frozenset[Inspected] = frozenset()
 
     @property
     def schemes(self) -> tuple[str, ...]:
@@ -81,3 +92,14 @@ class AgentSettings:
     mode: Mode = "act"
     pins: Path | None = None
     """A file that says which tools of some origins were approved: no others of these run."""
+    tools: tuple[str, ...] = ()
+    """Names of the built-in tools that it gets; those for pages alone where there are none."""
+    tier: Tier = "full"
+    project: Path | None = None
+    """The folder of a project whose manifest, modules and skills count."""
+    modules: tuple[Path, ...] = ()
+    """Further modules."""
+    agents: tuple[str, ...] = ()
+    """Names that the manifest has rules for; the agent gets what all of them get."""
+    language: Language | None = None
+    """Of the titles of tools; that of the environment if None."""

@@ -9,27 +9,39 @@ from typing import Any, Final
 import trio
 
 from bridge import limits
-from bridge.calls.answers import Answer, answer_error, answer_json, with_origin
-from bridge.calls.bridge import Bridge, wait_loaded
+from bridge.calls.answers import Answer, answer_error, answer_json, beside, with_origin
+from bridge.calls.bridge import Bridge, moved_since, wait_loaded
 from bridge.calls.direct import DirectTools
 from bridge.calls.gate import Gate
 from bridge.calls.listing import Offer, cut_listing, name_tools, problems_of
 from bridge.calls.log import CallLog, recorded
-from bridge.calls.pipeline import Attempt, Call, answer_within, await_call, present_tools, run_call, shape
-from bridge.calls.progress import Send, open_progress
+from bridge.calls.pipeline import (
+    Attempt,
+    Call,
+    answer_within,
+    await_call,
+    present_tools,
+    run_call,
+    run_within,
+    shape,
+)
+from bridge.calls.progress import Progress, Send, open_progress
 from bridge.errors import (
     ArgumentsInvalid,
     BridgeError,
     BrowserGone,
     CallRejected,
     DialogOpen,
+    NavigatedDuringCall,
     PageGone,
     PageUnresponsive,
     ToolNotFound,
     UsageError,
 )
 from bridge.origins import address
+from bridge.page.invocation import Ending
 from bridge.page.pages import Pages
+from bridge.page.place import Place
 from bridge.page.session import Page
 from bridge.page.values import read_pointer
 from bridge.settings import AgentSettings
@@ -40,26 +52,29 @@ from bridge.tools.turns import in_turns
 
 ACTIONS: Final = ("back", "forward", "reload")
 
+Rewrite = Callable[[Call, Ending, str], Awaitable[Ending]]
+
 
 class Agent:
     """What one agent may do. It remembers what it was told of each page: a call is held against that.
 
     Attributes:
+        log: where each call leaves a line.
+        gate: what a person has said of what may run.
         direct: the page tools that are MCP tools of their own, or None where there are none by the settings.
-
-    Args:
-        log: where each call of a page tool leaves a line.
+        rewrite: what else becomes of how a page tool's call ended, where something does.
     """
 
     def __init__(self, bridge: Bridge, settings: AgentSettings | None = None, log: CallLog | None = None) -> None:
         self.settings = settings or AgentSettings()
-        self._bridge = bridge
-        self._log = log
+        self.bridge = bridge
+        self.log = log
+        self.rewrite: Rewrite | None = None
         self._shown: dict[str, PageTools] = {}
-        self._gate = Gate(bridge.settings, self.settings)
+        self.gate = Gate(bridge.settings, self.settings)
         self.direct = None
         if self.settings.direct:
-            self.direct = DirectTools(bridge.registry, self.settings, bridge.wait_settled, self._gate)
+            self.direct = DirectTools(bridge.registry, self.settings, bridge.wait_settled, self.gate)
 
     async def list_pages(self) -> Answer:
         """Every open page, with what is known of its tools."""
@@ -93,6 +108,7 @@ class Agent:
 
         async def operation(pages: Pages, _: Attempt) -> Answer:
             found = pages.find(page)
+            before = found.place
             match url, action:
                 case str(), None:
                     await found.navigate(self._address(url))
@@ -104,7 +120,9 @@ class Agent:
                     await found.go_history(1)
                 case _:
                     raise UsageError(f"Give either url or action (one of {', '.join(ACTIONS)}), and not both.")
-            return answer_json(await self._arrive(pages, found))
+            arrived = await self._arrive(pages, found)
+            moved = before.navigated_to(found.place)
+            return answer_json({**arrived, **({"navigated": moved} if moved else {})})
 
         return await self._answer(limits.NAVIGATION_SECONDS, f"Navigating page {page}", operation, page)
 
@@ -148,30 +166,78 @@ class Agent:
         """
 
         async def operation(pages: Pages, attempt: Attempt) -> Answer:
+            nonlocal place
             found = pages.find(page)
+            place = found.place
             record.attempt, record.origin = attempt, found.realm.origin if found.realm is not None else None
-            call = Call(
-                page=found,
-                wanted=tool,
-                arguments=arguments,
-                toolset=toolset,
-                select=_read_select(select),
-                shown=shown or self._shown.get(page),
-                gate=self._gate,
-                trusted_origins=self.settings.trusted_origins,
-            )
+            call = self._call(found, tool, arguments, toolset=toolset, select=select, shown=shown)
             try:
                 async with open_progress(send_progress) if send_progress else nullcontext() as progress:
-                    ending = await run_call(self._bridge, call, attempt, progress)
+                    ending = await self._run(call, attempt, progress)
                 assert attempt.tool is not None
-                return shape(self._bridge, ending, attempt.tool.origin)
+                return shape(self.bridge, ending, attempt.tool.origin)
             except CallRejected as error:
                 return await self._reject(found, error)
 
-        with recorded(self._log, page, tool, arguments) as record:
+        place: Place | None = None
+        with recorded(self.log, page, tool, arguments) as record:
             answer = await self._answer(_seconds(timeout_seconds), f"Tool {tool!r} of page {page}", operation)
-            record.answer = self._with_dialogs(page, with_origin(answer, record.whose))
+            record.answer = await self._with_moves(page, place, with_origin(answer, record.whose))
             return record.answer
+
+    async def run_page_tool(
+        self,
+        page: str,
+        tool: str,
+        arguments: object = None,
+        *,
+        toolset: str | None = None,
+        timeout_seconds: float | None = None,
+        select: str = "",
+    ) -> Ending:
+        """Run one tool of a page for a tool of ours, and return how it ended.
+
+        Raises:
+            BridgeError: as a call of the agent's ends.
+        """
+
+        async def operation(attempt: Attempt) -> Ending:
+            pages = await self.bridge.wait_pages()
+            attempt.browser_is_up = True
+            found = pages.find(page)
+            record.attempt, record.origin = attempt, found.realm.origin if found.realm is not None else None
+            return await self._run(self._call(found, tool, arguments, toolset=toolset, select=select), attempt, None)
+
+        with recorded(self.log, page, tool, arguments) as record:
+            ending = await run_within(_seconds(timeout_seconds), f"Tool {tool!r} of page {page}", operation)
+            record.answer = Answer("")
+        return ending
+
+    def _call(
+        self,
+        page: Page,
+        tool: str,
+        arguments: object,
+        *,
+        toolset: str | None = None,
+        select: str = "",
+        shown: PageTools | None = None,
+    ) -> Call:
+        return Call(
+            page=page,
+            wanted=tool,
+            arguments=arguments,
+            toolset=toolset,
+            select=_read_select(select),
+            shown=shown or self._shown.get(page.handle),
+            gate=self.gate,
+            trusted_origins=self.settings.trusted_origins,
+        )
+
+    async def _run(self, call: Call, attempt: Attempt, progress: Progress | None) -> Ending:
+        ending = await run_call(self.bridge, call, attempt, progress)
+        assert attempt.tool is not None
+        return ending if self.rewrite is None else await self.rewrite(call, ending, attempt.tool.origin)
 
     async def handle_dialog(
         self,
@@ -189,27 +255,32 @@ class Agent:
         """
 
         async def operation(pages: Pages, attempt: Attempt) -> Answer:
+            nonlocal place
             found = pages.find(page)
-            running = self._bridge.take_held(found)
+            place = found.place
+            running = self.bridge.take_held(found)
             if found.dialog is not None or running is None:
                 try:
                     await found.answer_dialog(accept=accept, text=text)
                 except BaseException:
                     if running is not None:
-                        self._bridge.hold(found, running)
+                        self.bridge.hold(found, running)
                     raise
             if running is None:
                 return answer_json(self._describe(found))
             attempt.what = f"Tool {running.tool.name!r} of page {page}"
-            with recorded(self._log, page, running.tool.name, None) as record:
+            with recorded(self.log, page, running.tool.name, None) as record:
                 record.attempt = attempt
                 async with open_progress(send_progress) if send_progress else nullcontext() as progress:
-                    ending = await await_call(self._bridge, found, running, attempt, progress)
-                record.answer = shape(self._bridge, ending, running.tool.origin)
+                    ending = await await_call(self.bridge, found, running, attempt, progress)
+                if self.rewrite is not None:
+                    ending = await self.rewrite(self._call(found, running.tool.name, None), ending, running.tool.origin)
+                record.answer = replace(shape(self.bridge, ending, running.tool.origin), cause=ending)
                 return record.answer
 
+        place: Place | None = None
         answer = await self._answer(_seconds(timeout_seconds), f"The dialog of page {page}", operation, page)
-        return self._with_dialogs(page, answer)
+        return await self._with_moves(page, place, answer)
 
     async def call_directly(self, name: str, arguments: object, *, send_progress: Send | None = None) -> Answer:
         """Run a page tool under its name as a tool of its own. What counts is what a list of those showed for it."""
@@ -227,7 +298,7 @@ class Agent:
 
     def refuse(self, error: CallRejected, page: str | None, tool: str | None, arguments: object) -> Answer:
         """The answer to a call of a page tool whose words lead nowhere."""
-        with recorded(self._log, page, tool, arguments) as record:
+        with recorded(self.log, page, tool, arguments) as record:
             record.answer = answer_error(error)
             return record.answer
 
@@ -243,27 +314,31 @@ class Agent:
         """
 
         async def with_pages(attempt: Attempt) -> Answer:
-            pages = await self._bridge.wait_pages()
+            pages = await self.bridge.wait_pages()
             attempt.browser_is_up = True
             return await operation(pages, attempt)
 
         answer = await answer_within(seconds, what, with_pages)
-        found = self._bridge.find_page(page) if page is not None else None
+        found = self.bridge.find_page(page) if page is not None else None
         return with_origin(answer, found.realm.origin if found is not None and found.realm is not None else None)
 
-    def _with_dialogs(self, handle: str, answer: Answer) -> Answer:
-        """The answer of a call, with the dialogs that were answered for its page meanwhile."""
-        page = self._bridge.find_page(handle)
-        dialogs = page.take_answered_dialogs() if page is not None else []
-        if not dialogs:
+    async def _with_moves(self, handle: str, before: Place | None, answer: Answer) -> Answer:
+        """The answer of a call, with where its page has gone meanwhile, and the dialogs that were answered for it."""
+        page = self.bridge.find_page(handle)
+        if page is None:
             return answer
-        note = answer_json({"dialogs": dialogs})
-        structured = {**answer.structured, **(note.structured or {})} if answer.structured is not None else None
-        return replace(answer, structured=structured, notes=(*answer.notes, note.text))
+        moved = (
+            await moved_since(page, before, has_left=answer.code == NavigatedDuringCall.code)
+            if before is not None
+            else None
+        )
+        dialogs = page.take_answered_dialogs()
+        facts = {**({"dialogs": dialogs} if dialogs else {}), **({"navigated": moved} if moved else {})}
+        return beside(answer, facts) if facts else answer
 
     def _describe(self, page: Page) -> dict[str, Any]:
         """One page in a line of a list; asks nothing of the page itself."""
-        tools = self._bridge.registry.find(page.handle)
+        tools = self.bridge.registry.find(page.handle)
         return {
             "page": page.handle,
             "title": page.title,
@@ -279,7 +354,7 @@ class Agent:
         """Describe a page that the agent has just brought somewhere, with the names of its tools."""
         await wait_loaded(page)
         try:
-            tools = await present_tools(self._bridge, page, fresh=False)
+            tools = await present_tools(self.bridge, page, fresh=False)
         except (DialogOpen, PageGone, PageUnresponsive) as error:
             return self._describe(page) | {"problems": [str(error)]}
         await pages.refresh()
@@ -318,13 +393,13 @@ class Agent:
 
     async def _offer(self, page: Page) -> Offer:
         """Ask one page anew, and remember that the agent was told."""
-        tools = await present_tools(self._bridge, page, fresh=True)
+        tools = await present_tools(self.bridge, page, fresh=True)
         self._shown[page.handle] = tools
         notes = ()
         if self.direct is not None:
             self.direct.tell(tools)
             notes = self.direct.notes(tools)
-        return Offer(page.handle, page.url, tools, (*problems_of(tools), *notes), self._gate.refused(tools))
+        return Offer(page.handle, page.url, tools, (*problems_of(tools), *notes), self.gate.refused(tools))
 
     async def _reject(self, page: Page, error: CallRejected) -> Answer:
         """A rejection, with what the page offers now where that is why."""
@@ -354,11 +429,11 @@ class Agent:
             UsageError: it is of a kind that is not opened.
             NotAllowed: it is that of a file in none of the agent's folders.
         """
-        settings = self._bridge.settings
+        settings = self.bridge.settings
         there = address(url, allow_file=settings.allow_file)
         if there[:5].lower() != "file:":
             return there
-        return settings.folders.also(self._bridge.spill.folder).find_page(there)
+        return settings.folders.also(self.bridge.spill.folder).find_page(there)
 
 
 def _wanted(found: Owned) -> str:

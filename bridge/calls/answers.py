@@ -16,6 +16,7 @@ from bridge import limits
 from bridge.calls.frame import enclose, escape, frame, reveal, without_brackets
 from bridge.calls.results import Shown, clean_text
 from bridge.errors import BridgeError
+from bridge.page.invocation import Ending
 from bridge.page.media import Media, Resource
 
 NONCE_BYTES: Final = 16
@@ -30,6 +31,7 @@ class Answer:
         media: pictures, sounds and resources; `text` has a line for each.
         notes: what we have to say beside the result, each apart from it.
         facts: where no structured form can hold it all, what such a form would say besides.
+        cause: the error that it tells of; or how a page's tool ended, where that is not what was called.
     """
 
     text: str
@@ -38,6 +40,12 @@ class Answer:
     media: tuple[Media | Resource, ...] = ()
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    cause: BridgeError | Ending | None = field(default=None, compare=False)
+
+    @property
+    def code(self) -> str | None:
+        """Of an error, which one it is."""
+        return (self.structured or {}).get("code") if self.is_error else None
 
 
 def mint_nonce() -> str:
@@ -127,6 +135,29 @@ def _framed(media: Media | Resource, origin: str) -> Media | Resource:
     return replace(media, text=frame(clean_text(media.text), origin, mint_nonce()))
 
 
+def answer_own(shown: Shown, *, json: bool, media: tuple[Media | Resource, ...] = ()) -> Answer:
+    """What a tool returned that is the user's own: nothing in it can pass for a frame.
+
+    Args:
+        json: it is JSON.
+    """
+    text = f"{shown.text}\n{shown.notice}" if shown.notice else shown.text
+    if media or len(shown.text) > limits.STRUCTURED_CHARS:
+        return Answer(text, media=media)
+    notice = {"notice": shown.notice} if shown.notice else {}
+    return Answer(text, {"type": "json" if json else "text", "result": shown.text, **notice})
+
+
+def beside(answer: Answer, facts: Mapping[str, Any], *notes: str) -> Answer:
+    """An answer with more to say: facts of ours, which may quote words of pages, and sentences of ours."""
+    told = answer_json(dict(facts)) if facts else None
+    texts = (*notes, *((told.text,) if told is not None else ()))
+    more = {name: (told.structured or {})[name] for name in facts} if told is not None else {}
+    if answer.structured is None:
+        return replace(answer, notes=(*answer.notes, *texts), facts={**answer.facts, **more})
+    return replace(answer, notes=(*answer.notes, *texts), structured={**answer.structured, **more})
+
+
 def answer_about(text: str, origin: str, *, media: tuple[Media | Resource, ...] = ()) -> Answer:
     """A sentence of ours about what a page's tool returned, where that is no text."""
     text = escape(clean_text(text), json=True)
@@ -150,9 +181,9 @@ def answer_error(error: BridgeError, **facts: object) -> Answer:
         **facts,
     }
     if not said:
-        return Answer(ours, structured, is_error=True)
+        return Answer(ours, structured, is_error=True, cause=error)
     structured |= {"said": escape(said), **provenance(error.origin)}
-    return Answer(f"{ours}:\n{frame(said, error.origin, mint_nonce())}", structured, is_error=True)
+    return Answer(f"{ours}:\n{frame(said, error.origin, mint_nonce())}", structured, is_error=True, cause=error)
 
 
 def with_origin(answer: Answer, origin: str | None) -> Answer:

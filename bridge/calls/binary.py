@@ -1,12 +1,14 @@
 """Binary data that a tool returned, as an agent gets it: a picture or a sound to perceive, a text, or a file."""
 
-from typing import Final
+import json
+from typing import Any, Final
 
 from bridge import limits
 from bridge.calls.answers import Answer, answer_about, answer_result
 from bridge.calls.results import Spill, shorten
 from bridge.page.invocation import Binary, Ending
 from bridge.page.media import Media, Recognised, read_base64, recognise
+from bridge.tools.sources.content import write_blocks
 
 PROBLEMS: Final = {
     "tainted": "The tool returned a picture with pixels of another origin. The browser gives those to no script, so "
@@ -80,3 +82,22 @@ def _keep(data: bytes, found: Recognised, spill: Spill) -> str:
         return f"kept in {spill.write_bytes(data, suffix=found.suffix)}"
     except OSError as error:
         return f"could not be kept: {error.strerror or error}"
+
+
+def read_value(ending: Ending, spill: Spill) -> Any:  # noqa: ANN401  # JSON
+    """How a call ended, for a tool of ours that works with it: JSON, or null for no value. Binary data comes as an
+    agent gets it: a text, MCP's content where that is a picture or a sound, or a line that says which file holds it."""
+    match ending.kind:
+        case "none":
+            return None
+        case "json":
+            return json.loads(ending.text)
+        case "bytes":
+            data = read_bytes(ending)
+            if data is not None and recognise(data).kind == "text":
+                return data.decode()
+            answer = answer_binary(ending, spill, "")
+            text, media = answer.text, answer.media
+        case _:
+            text, media = ending.text, ending.media
+    return {"content": write_blocks(text, media)} if media else text

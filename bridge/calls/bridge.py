@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from itertools import count
@@ -26,6 +26,7 @@ from bridge.errors import (
     UsageError,
 )
 from bridge.page.pages import Pages, open_pages
+from bridge.page.place import Place
 from bridge.page.session import Page
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
 from bridge.tools.registry import Registry
@@ -56,6 +57,8 @@ class Bridge:
         self._failure: BridgeError | None = None
         """Why there is no browser; None while one is up, or is being started or reached."""
         self._changed = trio.Event()
+        self._asked_for = trio.Event()
+        """Somebody has waited for a browser."""
         self._needed = trio.Event()
         self._is_ours = False
         self._restarts: list[float] = []
@@ -81,6 +84,7 @@ class Bridge:
             await self._changed.wait()
         if self._failure is not None and self._is_ours:
             self._start_again()
+        self._asked_for.set()
         if seconds is None:
             seconds = limits.BROWSER_WAIT_SECONDS if self._is_ours else limits.ATTACH_WAIT_SECONDS
         with trio.move_on_after(seconds):
@@ -128,12 +132,46 @@ class Bridge:
         """The open page of that handle, or None."""
         return self._pages.get(handle) if self._pages is not None else None
 
-    async def keep_browser(self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...]) -> None:
+    @property
+    def pages_now(self) -> Pages:
+        """The pages of the browser that is up. Raises BrowserGone."""
+        if self._pages is None:
+            raise BrowserGone(str(self._failure or "The browser has ended."))
+        return self._pages
+
+    @property
+    def is_up(self) -> bool:
+        """There is a browser that can be spoken with."""
+        return self._pages is not None and not self._pages.are_lost
+
+    async def wait_change(self) -> None:
+        """Block until a browser comes or goes, or a page of it does."""
+        async with open_background() as nursery:
+            done = trio.Event()
+
+            async def follow(wait: Callable[[], Awaitable[object]]) -> None:
+                await wait()
+                done.set()
+
+            nursery.start_soon(follow, self._changed.wait)
+            if self._pages is not None:
+                nursery.start_soon(follow, self._pages.wait_change)
+            await done.wait()
+
+    def open_pages(self) -> Iterable[Page]:
+        """The open pages; none where no browser is up."""
+        return self._pages or ()
+
+    async def keep_browser(
+        self, options: LaunchOptions | AttachOptions, urls: tuple[str, ...], *, lazily: bool = False
+    ) -> None:
         """Own the browser from its start to its end, and the next one after it.
 
         One that we launched is started again when somebody needs it; one that we attached to is looked for again.
         """
         self._is_ours = isinstance(options, LaunchOptions)
+        if lazily:
+            await self._asked_for.wait()
         numbers = count(1)
         pause_seconds = limits.RECONNECT_SECONDS
         while not isinstance(self._failure, UsageError):
@@ -229,6 +267,18 @@ async def wait_loaded(page: Page) -> None:
         await page.wait_loaded()
 
 
+async def moved_since(page: Page, before: Place, *, has_left: bool) -> dict[str, str] | None:
+    """Where a page has gone since then, as `Place.navigated_to` has it.
+
+    Args:
+        has_left: it is known to have left its document: what it left for is told a moment later.
+    """
+    if has_left:
+        with trio.move_on_after(limits.LAST_WORD_SECONDS), suppress(BridgeError):
+            await page.wait_changed(lambda: page.place.documents != before.documents)
+    return before.navigated_to(page.place)
+
+
 async def _open_at_start(pages: Pages, urls: tuple[str, ...]) -> None:
     """Open the pages that were asked for; one that can't be opened costs a line in the log and no more."""
     for url in urls:
@@ -243,17 +293,22 @@ async def _open_at_start(pages: Pages, urls: tuple[str, ...]) -> None:
 
 @asynccontextmanager
 async def open_bridge(
-    options: LaunchOptions | AttachOptions, *, urls: tuple[str, ...] = (), settings: PageSettings | None = None
+    options: LaunchOptions | AttachOptions,
+    *,
+    urls: tuple[str, ...] = (),
+    settings: PageSettings | None = None,
+    lazily: bool = False,
 ) -> AsyncGenerator[Bridge]:
     """Start a browser, or attach to one, in the background; `Bridge.wait_pages` waits for it.
 
     Args:
         urls: pages to open at the start.
+        lazily: only once somebody waits for it.
     """
     with open_spill() as spill:
         bridge = Bridge(spill, settings or PageSettings())
         async with open_background() as nursery:
-            nursery.start_soon(bridge.keep_browser, options, urls)
+            nursery.start_soon(partial(bridge.keep_browser, options, urls, lazily=lazily))
             try:
                 yield bridge
             finally:

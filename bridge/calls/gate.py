@@ -85,6 +85,15 @@ class Gate:
                 f"No tool of page {tools.page} is run: it is of {_shown(tools.origin)}, and {reason}. {_WHO}"
             )
 
+    def check_origin(self, page: str, origin: str) -> None:
+        """Refuse to look into a page, or to do something in it, where its tools must not be used.
+
+        Raises:
+            NotAllowed: saying why.
+        """
+        if (reason := self._rules.origins.why_not(origin)) is not None:
+            raise NotAllowed(f"Page {page} is left alone: it is of {_shown(origin)}, and {reason}. {_WHO}")
+
     def check(self, tool: Tool) -> None:
         """Refuse a tool that must not run.
 

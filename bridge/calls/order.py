@@ -27,7 +27,7 @@ class Entry:
 
     __slots__ = ("_in_flight", "_page")
 
-    def __init__(self, in_flight: Counter[Page], page: Page) -> None:
+    def __init__(self, in_flight: Counter[Page | None], page: Page | None) -> None:
         self._in_flight = in_flight
         self._page = page
 
@@ -45,16 +45,19 @@ class Order:
 
     def __init__(self) -> None:
         self._rate = Rate(limits.CALLS_PER_SECOND, limits.CALLS_AT_ONCE)
-        self._in_flight: Counter[Page] = Counter()
+        self._in_flight: Counter[Page | None] = Counter()
         self._lines: WeakKeyDictionary[Page, _Line] = WeakKeyDictionary()
 
-    def enter(self, page: Page) -> "Entry":
+    def enter(self, page: Page | None) -> "Entry":
         """Count a call for the length of the block that this is entered for.
+
+        Args:
+            page: the one whose tool is called; None for a tool of our own.
 
         Raises:
             Busy: there are too many, or they come too fast.
         """
-        if self._in_flight[page] >= limits.CALLS_PER_PAGE:
+        if page is not None and self._in_flight[page] >= limits.CALLS_PER_PAGE:
             raise Busy(
                 f"Page {page.handle} has {limits.CALLS_PER_PAGE} calls in flight, which is the most. "
                 "Nothing ran; call again when one of them has been answered."
@@ -71,6 +74,11 @@ class Order:
                 retry_seconds=retry_seconds,
             )
         return Entry(self._in_flight, page)
+
+    @property
+    def is_idle(self) -> bool:
+        """No call is in flight."""
+        return not self._in_flight
 
     async def start(self, page: Page, start: Callable[[], PageCall]) -> PageCall:
         """Start a call when the one before it on its page has ended, whoever waits for that one.

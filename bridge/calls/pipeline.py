@@ -1,7 +1,8 @@
 """The way of a call: find → choose → allow → check → run → shape. The only place that sets deadlines."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -57,10 +58,26 @@ class Attempt:
         self.tool: Tool | None = None
         self.dispatched = False
         self._scope = scope
+        self._pauses = 0
+        self._left = inf
 
     def mind_deadline(self, *, by_itself: bool) -> None:
         """Whether what follows ends in time by itself, as it has more to do then than to leave."""
         self._scope.deadline = inf if by_itself else self.deadline
+
+    @contextmanager
+    def pause(self) -> Generator[None]:
+        """For the length of the block its time stands still: a person is asked."""
+        if not self._pauses:
+            self._left = self._scope.deadline - trio.current_time()
+            self._scope.deadline = inf
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses:
+                self.deadline = self._scope.deadline = trio.current_time() + self._left
 
 
 async def answer_within(seconds: float, what: str, operation: Callable[[Attempt], Awaitable[Answer]]) -> Answer:
@@ -89,6 +106,10 @@ async def run_within(seconds: float, what: str, operation: Callable[[Attempt], A
     if not attempt.browser_is_up:
         raise BrowserStarting(
             seconds, "Its start, or its answer, is still waited for; `pagebridge doctor` says what is wrong."
+        )
+    if attempt.dispatched:
+        raise CallTimedOut(
+            what, seconds, "It was stopped; look at what it has done before you call it again.", dispatched=True
         )
     advice = "Nothing ran; try again, or give it more time."
     if attempt.waits_for_turn:

@@ -38,11 +38,15 @@ def instructions(*, direct: bool) -> str:
     return INSTRUCTIONS + (DIRECT_INSTRUCTIONS if direct else "")
 
 
-def greet(line: bytes, version: str, *, direct: bool) -> tuple[int | str, dict[str, Any]] | None:
+def greet(
+    line: bytes, version: str, *, direct: bool, project: bool = False, prompts: bool = False
+) -> tuple[int | str, dict[str, Any]] | None:
     """The id of an `initialize` request, and the answer to it; None where the line is anything else.
 
     Args:
         version: this server's own.
+        project: its tools and prompts can change.
+        prompts: it has some.
     """
     try:
         message = json.loads(line.decode())
@@ -63,7 +67,10 @@ def greet(line: bytes, version: str, *, direct: bool) -> tuple[int | str, dict[s
         } if asked in VERSIONS and not isinstance(request_id, bool) and _is_plain(message):
             return request_id, {
                 "protocolVersion": asked,
-                "capabilities": {"tools": {"listChanged": direct}},
+                "capabilities": {
+                    **({"prompts": {"listChanged": direct or project}} if prompts else {}),
+                    "tools": {"listChanged": direct or project},
+                },
                 "serverInfo": {"name": NAME, "title": NAME, "version": version},
                 "instructions": instructions(direct=direct),
             }
@@ -130,13 +137,17 @@ class Greeter:
         has_greeted: the first word was an `initialize` of a known version, and it has its answer.
     """
 
-    def __init__(self, version: str, stdin: int, stdout: int, *, direct: bool) -> None:
+    def __init__(
+        self, version: str, stdin: int, stdout: int, *, direct: bool, project: bool = False, prompts: bool = False
+    ) -> None:
         self.read = b""
         self.version = version
         self.stdin = stdin
         self.stdout = stdout
         self.has_greeted = False
         self._direct = direct
+        self._project = project
+        self._prompts = prompts
         self._greeted: tuple[int | str, dict[str, Any]] | None = None
         self._done = False
 
@@ -155,7 +166,7 @@ class Greeter:
         if self._done:
             return None
         self._done = True
-        self._greeted = greet(line, self.version, direct=self._direct)
+        self._greeted = greet(line, self.version, direct=self._direct, project=self._project, prompts=self._prompts)
         if self._greeted is None:
             return None
         self.has_greeted = True

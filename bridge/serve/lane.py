@@ -8,16 +8,17 @@ whatever is not exactly of the form below, the handshake, every error of the pro
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import trio
 from pydantic_core import from_json, to_json
 
-from bridge.calls.agent import Agent
 from bridge.calls.progress import Send
+from bridge.calls.toolbox import Toolbox
 from bridge.limits import CLOSE_SECONDS
-from bridge.serve.built_ins import as_result, has_tool, list_tools, run_tool
+from bridge.serve.shapes import as_list, as_result
 from bridge.serve.stdio import RequestId, Stdio
 
 logger = logging.getLogger(__name__)
@@ -34,10 +35,14 @@ class Lane:
 
     Args:
         nursery: where they run.
+        asks: whether the tool of a name may ask the person; such a call is the SDK's.
     """
 
-    def __init__(self, agent: Agent, stdio: Stdio, nursery: trio.Nursery) -> None:
-        self._agent = agent
+    def __init__(
+        self, toolbox: Toolbox, stdio: Stdio, nursery: trio.Nursery, asks: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        self._toolbox = toolbox
+        self._asks = asks
         self._stdio = stdio
         self._requests = stdio.requests
         self._nursery = nursery
@@ -60,7 +65,7 @@ class Lane:
         call = _read_call(line)
         if call is None or call.request_id in self._requests or self._requests.is_being_taken_back(call.request_id):
             return False
-        if call.name is not None and not has_tool(self._agent, call.name):
+        if call.name is not None and (self._asks(call.name) or not self._toolbox.has(call.name)):
             return False
         self._requests.came_in(call.request_id, "tools/call")
         scope = self._calls[call.request_id] = trio.CancelScope()
@@ -103,9 +108,9 @@ class Lane:
 
     async def _result(self, call: "_Call") -> dict[str, Any]:
         if call.name is None:
-            return list_tools(self._agent)
+            return as_list(await self._toolbox.offer())
         send = None if call.progress_token is None else self._progress(call.progress_token)
-        return as_result(await run_tool(self._agent, call.name, call.arguments, send))
+        return as_result(await self._toolbox.run(call.name, call.arguments, send))
 
     def _progress(self, token: RequestId) -> Send:
         async def send(done: float, total: float | None, message: str | None) -> None:

@@ -1,18 +1,21 @@
 """`pagebridge serve`: one agent over stdio, one browser, until either side ends it."""
 
+import os
 import signal
 import sys
+from collections.abc import Mapping
 
 import trio
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import open_bridge
 from bridge.calls.log import CallLog
+from bridge.calls.toolbox import open_toolbox
 from bridge.serve.client import Client
 from bridge.serve.greeting import Greeter
 from bridge.serve.parent import wait_left
 from bridge.serve.stdio import Stdio, open_stdio
-from bridge.settings import AgentSettings, AttachOptions, LaunchOptions, PageSettings
+from bridge.settings import AgentSettings, AttachOptions, Language, LaunchOptions, PageSettings
 from bridge.wire.nursery import open_background
 
 
@@ -38,11 +41,26 @@ async def serve_stdio(
         nursery.start_soon(_tell_left, greeter.stdin, over)
         async with (
             open_bridge(options, urls=urls, settings=pages) as bridge,
+            open_toolbox(Agent(bridge, agent, log), titles_in(agent.language)) as toolbox,
             open_stdio(greeter.stdin, greeter.stdout, greeter.read) as stdio,
             open_background() as stopping,
         ):
             stopping.start_soon(_stop_when, over, stdio)
-            await Client(Agent(bridge, agent, log), bridge, stdio, greeter).serve()
+            asking = skills = None
+            if toolbox.project is not None:
+                from bridge.serve.elicitation import AskingTools
+
+                asking = AskingTools(toolbox.asks, toolbox.run, toolbox.refresh)
+                skills = toolbox.skills if toolbox.project.has_skills else None
+            await Client(toolbox, bridge, stdio, greeter, asking=asking, skills=skills).serve()
+
+
+def titles_in(wanted: Language | None) -> Mapping[str, str]:
+    """The titles of our tools where they are not in English, which the tools have themselves."""
+    from bridge.serve.titles import language, titles
+
+    chosen = wanted or language(os.environ)
+    return {} if chosen == "en" else titles(chosen)
 
 
 async def _tell_signal(over: trio.Event, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:

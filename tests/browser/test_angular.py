@@ -29,6 +29,7 @@ def angular() -> Iterator[Site]:
         yield site
 
 
+@pytest.mark.feature("pages.frameworks")
 async def test_both_tools_of_angular_are_listed_without_a_reload(agent: Agent, angular: Site):
     page = await open_page(agent, angular.page("/app", "<app-root></app-root><script src=/main.js></script>"))
 
@@ -57,6 +58,7 @@ async def test_an_application_that_starts_late_is_noticed_without_a_reload(agent
     assert names(await list_tools(agent, handle)) == ANGULAR_TOOLS
 
 
+@pytest.mark.feature("pages.frameworks")
 async def test_the_graph_of_injectors_is_read_from_the_running_application(agent: Agent, angular: Site):
     page = await open_page(agent, angular.page("/app", "<app-root></app-root><script src=/main.js></script>"))
 

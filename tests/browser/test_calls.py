@@ -23,6 +23,7 @@ ADD = tool(
 )
 
 
+@pytest.mark.feature("calls.arguments")
 async def test_arguments_that_do_not_fit_never_reach_the_page(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/add", offering(ADD)))
 
@@ -35,6 +36,7 @@ async def test_arguments_that_do_not_fit_never_reach_the_page(agent: Agent, site
     assert (await call(agent, page, "add", {"a": 1, "b": 2})).text == "3"
 
 
+@pytest.mark.feature("calls.arguments")
 async def test_arguments_may_come_as_a_json_string_or_not_at_all(agent: Agent, site: Site):
     echo = tool("echo", "input => input")
     page = await open_page(agent, site.page("/echo", offering(ADD, echo)))
@@ -44,6 +46,7 @@ async def test_arguments_may_come_as_a_json_string_or_not_at_all(agent: Agent, s
     assert code(await call(agent, page, "echo", "[1]")) == "arguments_invalid"
 
 
+@pytest.mark.feature("calls.defaults")
 async def test_defaults_of_missing_properties_reach_the_tool(agent: Agent, site: Site):
     schema = "{type: 'object', properties: {limit: {type: 'integer', default: 5}, page: {type: 'object',"
     schema += " properties: {size: {default: 20}}}}}"
@@ -82,6 +85,7 @@ async def test_results_are_read_as_they_are(agent: Agent, site: Site, expression
     assert (answer.text, answer.is_error) == (text, False)
 
 
+@pytest.mark.feature("calls.failures")
 @pytest.mark.parametrize(
     ("execute", "text"),
     [
@@ -100,6 +104,7 @@ async def test_what_a_tool_throws_is_its_failure(agent: Agent, site: Site, execu
     assert answer.text == text
 
 
+@pytest.mark.feature("calls.failures")
 async def test_an_error_value_is_a_result(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/value", offering(tool("give", "() => ({error: 'no such user'})"))))
 
@@ -147,6 +152,7 @@ async def test_a_result_over_the_hard_limit_is_cut_in_the_page(agent: Agent, sit
     assert (await call(agent, page, "give", {"size": 2})).text == "xx"
 
 
+@pytest.mark.feature("calls.deadline")
 async def test_a_call_ends_at_its_deadline_and_the_page_goes_on(agent: Agent, site: Site):
     page = await open_page(
         agent, site.page("/never", offering(tool("never", "() => new Promise(() => {})"), tool("now", "() => 'now'")))
@@ -183,6 +189,7 @@ async def test_a_page_that_cannot_be_opened_says_why_and_leaves_nothing(agent: A
     assert read(await agent.list_pages()) == before
 
 
+@pytest.mark.feature("results.long")
 async def test_the_spill_folder_goes_with_the_bridge(chromium: str, site: Site):
     async with open_bridge(AttachOptions(where=chromium)) as bridge:
         agent = Agent(bridge)

@@ -13,6 +13,7 @@ from trio.testing import memory_stream_one_way_pair, wait_all_tasks_blocked
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
+from bridge.calls.toolbox import Toolbox
 from bridge.page.session import Page
 from bridge.serve.client import Client as ServedClient
 from bridge.serve.greeting import Greeter
@@ -83,7 +84,7 @@ async def open_client(agent: Agent, bridge: Bridge) -> AsyncIterator[Client]:
     async with open_background() as nursery:
         nursery.start_soon(stdio.write)
         nursery.start_soon(client.read, from_bridge)
-        nursery.start_soon(ServedClient(agent, bridge, stdio, Greeter("0", 0, 1, direct=False)).serve)
+        nursery.start_soon(ServedClient(Toolbox(agent), bridge, stdio, Greeter("0", 0, 1, direct=False)).serve)
         request = await client.ask(
             "initialize",
             protocolVersion="2025-11-25",
@@ -167,6 +168,7 @@ async def test_what_is_left_of_1000_calls_that_were_taken_back_at_random_moments
         assert await count_controllers(page) == 0
 
 
+@pytest.mark.feature("calls.signal")
 @pytest.mark.threat("C5")
 async def test_the_tool_is_told_that_its_agent_took_the_call_back(agent: Agent, bridge: Bridge, site: Site):
     page = await open_page(agent, site.page("/told", offering(tool("hang", TOLD), WHY)))
@@ -201,6 +203,7 @@ async def wait_running(page: Page) -> None:
     assert page.document.runs
 
 
+@pytest.mark.feature("calls.cancel")
 @pytest.mark.threat("C5")
 async def test_a_call_that_waits_its_turn_and_is_taken_back_never_runs(agent: Agent, bridge: Bridge, site: Site):
     slow = tool("slow", "() => new Promise(done => { globalThis.go = done })")

@@ -26,6 +26,7 @@ PING = tool("ping", "() => 'pong'")
 SECONDS = 0.3
 
 
+@pytest.mark.feature("calls.deadline")
 @pytest.mark.threat("P11", "P12", "P13")
 @pytest.mark.parametrize(
     ("name", "words"),
@@ -58,6 +59,7 @@ async def test_a_tool_that_does_not_end_is_ended_in_time_and_its_page_works_on(
         assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.feature("calls.signal")
 async def test_a_tool_that_heeds_its_signal_is_told_why_and_says_its_last_word(agent: Agent, site: Site):
     heeds = "(input, {signal}) => new Promise((done, fail) => { signal.onabort = () => fail(signal.reason) })"
     saves = "(input, {signal}) => new Promise(done => { signal.onabort = () => done('half of it') })"
@@ -182,6 +184,7 @@ async def renderers() -> AsyncIterator[Renderers]:
             yield Renderers(Agent(bridge), browser.process.pid)
 
 
+@pytest.mark.feature("calls.lost")
 @pytest.mark.threat("L5")
 async def test_a_renderer_that_is_killed_ends_the_call_at_once(renderers: Renderers, site: Site):
     agent = renderers.agent
@@ -206,6 +209,7 @@ async def test_a_renderer_that_is_killed_ends_the_call_at_once(renderers: Render
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.feature("calls.stuck")
 @pytest.mark.threat("L5")
 async def test_a_renderer_that_is_stopped_is_told_as_such_until_it_goes_on(renderers: Renderers, site: Site):
     agent = renderers.agent
@@ -223,11 +227,12 @@ async def test_a_renderer_that_is_stopped_is_told_as_such_until_it_goes_on(rende
     assert facts(answer) == ("timed_out", "unknown", True)
     assert state == "stuck"
     # Its replies come in the order of our commands.
-    await (await page_of(agent._bridge, page))._session.run(runtime.evaluate("1"))
+    await (await page_of(agent.bridge, page))._session.run(runtime.evaluate("1"))
     assert await state_of(agent, page) == "ready"
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.feature("calls.stuck")
 @pytest.mark.threat("P12")
 async def test_a_page_that_hangs_holds_up_no_other(agent: Agent, site: Site):
     hanging = await open_page(agent, site.page("/hanging", offering(tool("hang", f"() => {{ {SPIN} }}"))))

@@ -47,6 +47,7 @@ def dialogs(answer: Answer) -> list[dict]:
     return json.loads(note)["dialogs"]
 
 
+@pytest.mark.feature("dialogs.answer")
 @pytest.mark.threat("P12")
 @pytest.mark.usefixtures("hostile")
 async def test_an_alert_during_a_call_is_accepted_and_reported(agent: Agent, site: Site):
@@ -60,6 +61,7 @@ async def test_an_alert_during_a_call_is_accepted_and_reported(agent: Agent, sit
     assert (await call(agent, page, "ping")).notes == ()
 
 
+@pytest.mark.feature("dialogs.answer")
 @pytest.mark.parametrize(
     ("name", "accept", "text", "outcome"),
     [
@@ -88,6 +90,7 @@ async def test_whoever_answers_the_dialog_of_a_call_gets_what_became_of_the_call
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.feature("dialogs.answer")
 async def test_a_second_dialog_of_one_call_is_asked_about_as_well(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/twice", TOOLS))
 
@@ -101,6 +104,7 @@ async def test_a_second_dialog_of_one_call_is_asked_about_as_well(agent: Agent, 
     assert answer.text == "[true,false]"
 
 
+@pytest.mark.feature("dialogs.person")
 @pytest.mark.threat("P12")
 async def test_while_a_dialog_is_open_its_page_says_so_at_once_and_others_work(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/held", TOOLS))
@@ -136,7 +140,7 @@ async def test_calls_that_wait_their_turn_are_told_of_the_dialog(agent: Agent, s
         await trio.testing.wait_all_tasks_blocked(0.05)
         nursery.start_soon(keep, "ping")
         await trio.testing.wait_all_tasks_blocked(0.05)
-        found = await page_of(agent._bridge, page)
+        found = await page_of(agent.bridge, page)
         found._session.send_nowait(runtime.evaluate("globalThis.go()"))
 
     assert sorted(facts(answer) for answer in answers) == [
@@ -152,6 +156,7 @@ async def test_there_may_be_no_dialog_to_answer(agent: Agent, site: Site):
     assert code(await answer_dialog(agent, page, True, None)) == "no_dialog"
 
 
+@pytest.mark.feature("dialogs.person")
 @pytest.mark.parametrize("expression", ["alert('mine')", "confirm('mine')", "prompt('mine')"])
 async def test_a_dialog_that_we_did_not_cause_is_left_to_the_person(
     agent: Agent, bridge: Bridge, site: Site, expression: str
@@ -183,6 +188,7 @@ async def test_a_call_that_waited_for_a_person_keeps_its_outcome_for_who_asks(ag
     assert code(await answer_dialog(agent, page, True, None)) == "no_dialog"
 
 
+@pytest.mark.feature("dialogs.answer")
 @pytest.mark.parametrize(
     ("page_settings", "outcome"),
     [

@@ -9,6 +9,7 @@ from tests.browser.conftest import OpenHostile
 from tests.sites import Site, offering, tool
 
 
+@pytest.mark.feature("pages.faults")
 async def test_a_bad_tool_is_left_out_alone_and_named_with_its_reason(agent: Agent, site: Site):
     page = await open_page(
         agent, site.page("/bad", offering(tool("one", "() => 1"), tool("two", "42"), tool("three", "() => 3")))
@@ -25,6 +26,7 @@ async def test_a_bad_tool_is_left_out_alone_and_named_with_its_reason(agent: Age
     assert code(await call(agent, page, "two")) == "tool_not_found"
 
 
+@pytest.mark.feature("pages.faults")
 async def test_each_part_of_a_tool_that_is_wrong_is_named(agent: Agent, site: Site):
     page = await open_page(
         agent,
@@ -57,6 +59,7 @@ async def test_each_part_of_a_tool_that_is_wrong_is_named(agent: Agent, site: Si
     ]
 
 
+@pytest.mark.feature("pages.discovery")
 async def test_several_listeners_and_several_answers_all_count(agent: Agent, site: Site):
     page = await open_page(
         agent,
@@ -81,6 +84,7 @@ async def test_several_listeners_and_several_answers_all_count(agent: Agent, sit
     assert (await call(agent, page, "b")).text == "b"
 
 
+@pytest.mark.feature("pages.twins")
 async def test_two_tools_of_one_name_are_both_listed_and_called_by_id(agent: Agent, site: Site):
     page = await open_page(
         agent,
@@ -99,6 +103,7 @@ async def test_two_tools_of_one_name_are_both_listed_and_called_by_id(agent: Age
     assert [(await call(agent, page, name)).text for name in ids] == ["first", "second"]
 
 
+@pytest.mark.feature("pages.faults")
 @pytest.mark.threat("P6")
 @pytest.mark.usefixtures("hostile")
 async def test_a_listener_that_throws_is_told_apart_from_none(agent: Agent, site: Site):
@@ -151,6 +156,7 @@ async def test_a_schema_that_holds_itself_costs_only_its_tool(agent: Agent, site
     assert (await call(agent, page, "good")).text == "2"
 
 
+@pytest.mark.feature("pages.navigation")
 async def test_a_page_that_changes_its_answer_is_seen_at_the_next_listing(agent: Agent, site: Site):
     changing = f"""<script>let route = 'home'; window.go = to => {{ route = to }};
       addEventListener('devtoolstooldiscovery', event => event.respondWith({{name: route,
@@ -165,6 +171,7 @@ async def test_a_page_that_changes_its_answer_is_seen_at_the_next_listing(agent:
     assert (await call(agent, page, "at_away")).text == "away"
 
 
+@pytest.mark.feature("pages.listing")
 async def test_opening_and_listing_pages_names_what_they_offer(agent: Agent, site: Site):
     opened = read(await agent.open_page(site.page("/named", offering(tool("one", "() => 1")))))
 
@@ -212,6 +219,7 @@ async def test_the_bridge_leaves_no_trace_but_dtmcp_that_page_code_can_see(agent
     assert (await call(agent, page, "changed")).text == "no"
 
 
+@pytest.mark.feature("pages.faults")
 async def test_pages_that_are_not_http_are_listed_with_the_reason(agent: Agent):
     page = await open_page(agent, "about:blank")
 
@@ -224,6 +232,7 @@ async def test_pages_that_are_not_http_are_listed_with_the_reason(agent: Agent):
     assert code(await call(agent, page, "anything")) == "tool_not_found"
 
 
+@pytest.mark.feature("pages.listing")
 async def test_a_listing_of_many_tools_comes_in_parts(agent: Agent, site: Site):
     many = ", ".join(tool(f"tool{number}", "() => 1") for number in range(60))
     page = await open_page(agent, site.page("/many", offering(many)))

@@ -20,6 +20,7 @@ async def evaluate(bridge: Bridge, handle: str, expression: str) -> object:
     return found.value
 
 
+@pytest.mark.feature("pages.dtmcp")
 async def test_a_script_runs_the_tools_of_its_page_with_values_that_are_no_json(
     agent: Agent, bridge: Bridge, site: Site
 ):
@@ -35,6 +36,7 @@ async def test_a_script_runs_the_tools_of_its_page_with_values_that_are_no_json(
     )
 
 
+@pytest.mark.feature("pages.dtmcp")
 async def test_it_holds_the_groups_of_the_latest_answer(agent: Agent, bridge: Bridge, site: Site):
     changing = f"""<script>window.kept = {{name: 'Kept', tools: [{ADD}]}};
       addEventListener('devtoolstooldiscovery', async event => {{

@@ -48,6 +48,7 @@ def told(answer: Answer) -> object:
     return json.loads(answer.text)
 
 
+@pytest.mark.feature("calls.elements")
 async def test_a_schema_takes_an_element_by_uid_or_selector_wherever_it_says_so(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/elements", TOOLS))
     one, two = await find(agent, page, "p")
@@ -113,6 +114,7 @@ async def test_a_uid_that_a_result_gave_is_an_element_also_where_no_schema_says_
     assert told(await call(agent, page, "data", user)) == user
 
 
+@pytest.mark.feature("results.elements")
 @pytest.mark.threat("C4")
 async def test_a_uid_ends_with_its_document(agent: Agent, site: Site, other_site: Site):
     page = await open_page(agent, site.page("/elements", TOOLS))

@@ -67,6 +67,7 @@ async def fail_to_find(where: str) -> str:
     return str(caught.value)
 
 
+@pytest.mark.feature("browser.attach")
 async def test_running_browser_is_found_in_every_form(tmp_path, named_box):
     with trio.fail_after(30):
         async with open_process(LaunchOptions(debug_port=0, profile=tmp_path)):

@@ -30,6 +30,7 @@ def page_settings(work: Path) -> PageSettings:
     return PageSettings(allow_file=True, folders=Folders((str(work),)))
 
 
+@pytest.mark.feature("rules.folders")
 async def test_a_file_in_a_folder_of_the_agent_is_opened_where_it_really_is(agent: Agent, work: Path):
     work.with_name("way").symlink_to(work)
 
@@ -44,6 +45,7 @@ async def test_a_file_in_a_folder_of_the_agent_is_opened_where_it_really_is(agen
     assert (await call(agent, handle, "whoami")).text == f"{work}/page.html"
 
 
+@pytest.mark.feature("rules.folders")
 @pytest.mark.threat("C8", "F3")
 @pytest.mark.parametrize("what", ["elsewhere", "above", "link", "link elsewhere", "pipe", "device", "host", "folder"])
 async def test_no_other_file_is_opened(agent: Agent, bridge: Bridge, work: Path, what: str):

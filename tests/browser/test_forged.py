@@ -10,7 +10,7 @@ import pytest
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
-from bridge.serve.built_ins import run_tool
+from bridge.calls.toolbox import Toolbox
 from bridge.settings import AgentSettings, AttachOptions
 from tests.browser.asking import facts, list_tools, open_page, page_of, plain, read, run_script
 from tests.sites import Site, offering, tool
@@ -48,7 +48,7 @@ async def test_a_handle_of_a_closed_page_is_refused_by_every_tool_and_no_other_p
         ("handle_dialog", {"accept": True}),
         ("close_page", {}),
     ):
-        answer = await run_tool(agent, name, {"page": gone, **given}, None)
+        answer = await Toolbox(agent).run(name, {"page": gone, **given})
         assert facts(answer) == ("page_gone", "rejected", False), name
         assert gone in sentence(answer)
 
@@ -84,15 +84,13 @@ async def test_a_toolset_that_is_not_exactly_that_of_the_page_runs_nothing(
 
     for whose, token in tokens.items():
         given = {"page": handle, "tool": "count", "toolset": token}
-        answer = await run_tool(agent, "call_page_tool", given, None)
+        answer = await Toolbox(agent).run("call_page_tool", given)
         assert facts(answer) == ("tool_stale", "rejected", False), whose
         assert repr(token) in sentence(answer), whose
     assert await runs(bridge, handle) == 0
     assert await runs(bridge, another) == 0
 
-    assert not (
-        await run_tool(agent, "call_page_tool", {"page": handle, "tool": "count", "toolset": own}, None)
-    ).is_error
+    assert not (await Toolbox(agent).run("call_page_tool", {"page": handle, "tool": "count", "toolset": own})).is_error
     assert await runs(bridge, handle) == 1
 
 
@@ -117,8 +115,8 @@ async def test_what_a_tool_is_given_is_its_data_whatever_its_names(bridge: Bridg
     [name] = agent.direct.show()
 
     for answer in (
-        await run_tool(agent, "call_page_tool", {"page": handle, "tool": "look", "arguments": given}, None),
-        await run_tool(agent, name, given, None),
+        await Toolbox(agent).run("call_page_tool", {"page": handle, "tool": "look", "arguments": given}),
+        await Toolbox(agent).run(name, given),
     ):
         entries, more, aborted = read(plain(answer))
         assert json.loads(entries) == [list(entry) for entry in given.items()]

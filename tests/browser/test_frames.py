@@ -91,6 +91,7 @@ def page_with_all_kinds(site: Site, other_site: Site) -> str:
     )
 
 
+@pytest.mark.feature("pages.frames")
 @pytest.mark.threat("F1")
 async def test_iframes_offer_nothing_unless_that_is_asked_for(agent: Agent, site: Site, other_site: Site):
     page = await open_page(agent, page_with_all_kinds(site, other_site))
@@ -100,6 +101,7 @@ async def test_iframes_offer_nothing_unless_that_is_asked_for(agent: Agent, site
         assert code(await call(agent, page, name)) == "tool_not_found"
 
 
+@pytest.mark.feature("pages.frames")
 @pytest.mark.threat("F1", "F2")
 @SAME_ORIGIN
 async def test_iframes_of_the_same_origin_are_those_whose_realm_has_it(agent: Agent, site: Site, other_site: Site):
@@ -113,6 +115,7 @@ async def test_iframes_of_the_same_origin_are_those_whose_realm_has_it(agent: Ag
     assert (await call(agent, page, "blank")).text == "blank"
 
 
+@pytest.mark.feature("pages.frames")
 @pytest.mark.threat("F1", "F2")
 @ALL
 async def test_all_iframes_are_listed_with_their_origins_but_never_opaque_ones(

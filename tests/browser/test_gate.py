@@ -72,6 +72,7 @@ def _forgotten(site: Site, other_site: Site) -> None:
         one.asked.clear()
 
 
+@pytest.mark.feature("rules.origins")
 @pytest.mark.threat("C3")
 async def test_a_page_of_an_origin_that_is_kept_out_is_neither_asked_nor_run(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site
@@ -85,6 +86,7 @@ async def test_a_page_of_an_origin_that_is_kept_out_is_neither_asked_nor_run(
     assert (await call(agent, allowed, "run")).text == site.origin
 
 
+@pytest.mark.feature("rules.origins")
 @pytest.mark.threat("C3", "F7")
 @pytest.mark.parametrize(
     "page_settings",
@@ -236,6 +238,7 @@ async def test_direct_tools_are_those_that_may_run(bridge: Bridge, site: Site, o
 # Pins
 
 
+@pytest.mark.feature("rules.pins")
 @pytest.mark.threat("P16", "C3")
 async def test_a_tool_that_changes_after_its_approval_does_not_run_until_it_is_approved_anew(
     bridge: Bridge, site: Site, tmp_path: Path

@@ -242,6 +242,7 @@ async def test_a_call_goes_on_beside_a_download(agent: Agent, site: Site):
     assert (await call(agent, page, "ping")).text == "pong"
 
 
+@pytest.mark.feature("calls.stuck")
 async def test_a_page_whose_script_never_ends_can_be_loaded_anew(
     agent: Agent, bridge: Bridge, site: Site, monkeypatch: pytest.MonkeyPatch
 ):

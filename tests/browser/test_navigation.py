@@ -50,6 +50,7 @@ async def wait_offers(bridge: Bridge, page: Page, *expected: str) -> None:
     await page.wait_changed(lambda: offered() == list(expected))
 
 
+@pytest.mark.feature("pages.navigation")
 @pytest.mark.threat("P14")
 @pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize(
@@ -91,6 +92,7 @@ async def test_two_tabs_with_the_same_tool_are_told_apart(agent: Agent, site: Si
     assert (await call(agent, two, "whoami")).text == "/two"
 
 
+@pytest.mark.feature("pages.navigation")
 async def test_a_move_within_the_document_keeps_its_tools(agent: Agent, bridge: Bridge, site: Site):
     handle = await open_page(agent, site.page("/spa", OLD))
     toolset = (await list_tools(agent, handle))["toolset"]
@@ -109,6 +111,7 @@ async def test_a_move_within_the_document_keeps_its_tools(agent: Agent, bridge: 
     assert (await call(agent, handle, "old", toolset=toolset)).text == "old"
 
 
+@pytest.mark.feature("pages.navigation")
 async def test_a_way_over_other_origins_and_back_shows_the_right_tools_after_each_step(
     agent: Agent, site: Site, other_site: Site
 ):
@@ -128,6 +131,7 @@ async def test_a_way_over_other_origins_and_back_shows_the_right_tools_after_eac
     assert (await call(agent, page, "second")).text == "2"
 
 
+@pytest.mark.feature("pages.navigation")
 @pytest.mark.threat("P14", "F6")
 @pytest.mark.usefixtures("hostile")
 async def test_a_document_out_of_the_back_forward_cache_is_asked_again(agent: Agent, bridge: Bridge, site: Site):
@@ -154,6 +158,7 @@ async def test_a_document_out_of_the_back_forward_cache_is_asked_again(agent: Ag
     assert code(await call(agent, handle, "new")) == "tool_not_found"
 
 
+@pytest.mark.feature("pages.navigation")
 async def test_a_chain_of_redirects_ends_with_the_tools_of_its_end(agent: Agent, site: Site, other_site: Site):
     end = other_site.page("/end", NEW)
     second = site.answer("/second", 302, Location=end)
@@ -209,7 +214,7 @@ async def open_popup(bridge: Bridge, opener: str, script: str, url: str) -> Page
     """Let the opener run `script`, which opens one popup, and return the popup once it shows `url`."""
     pages = await bridge.wait_pages()
     before = {page.handle for page in pages}
-    arrived = pages._arrived
+    arrived = pages._changed
     await run_script(await page_of(bridge, opener), f"{{ {script} }} null")
     await arrived.wait()
     [popup] = [page for page in pages if page.handle not in before]
@@ -217,6 +222,7 @@ async def open_popup(bridge: Bridge, opener: str, script: str, url: str) -> Page
     return popup
 
 
+@pytest.mark.feature("pages.handles")
 @pytest.mark.threat("F4")
 async def test_a_popup_is_a_page_of_its_own_and_changes_nothing_for_its_opener(
     agent: Agent, bridge: Bridge, site: Site
@@ -334,7 +340,7 @@ async def test_a_page_that_the_browser_discards_is_another_one_that_sleeps_until
             await list_tools(agent, handle)
             desk = await page_of(bridge, await open_page(agent, "about:blank"))
             await desk.navigate("chrome://discards/")
-            arrived = (await bridge.wait_pages())._arrived
+            arrived = (await bridge.wait_pages())._changed
 
             await run_script(desk, DISCARD % url)
             await arrived.wait()
@@ -413,6 +419,7 @@ async def test_a_download_leaves_the_page_with_its_document_and_its_tools(
     assert (await call(agent, handle, "old", toolset=toolset)).text == "old"
 
 
+@pytest.mark.feature("pages.files")
 @pytest.mark.threat("F3")
 @pytest.mark.parametrize(
     "page_settings",
@@ -472,6 +479,7 @@ async def test_other_schemes_are_pages_without_tools_and_with_the_reason(
     assert kind in problem
 
 
+@pytest.mark.feature("pages.handles")
 async def test_a_page_that_was_closed_in_the_browser_is_gone_and_the_others_are_named(
     agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site
 ):

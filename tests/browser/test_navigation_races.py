@@ -336,6 +336,7 @@ async def test_a_page_that_leaves_before_a_call_reaches_it_takes_nothing_along(
     assert (site.asked["/taken"] - taken, there.asked["/stolen"] - stolen) == (0, 0)
 
 
+@pytest.mark.feature("calls.lost")
 @pytest.mark.threat("P14")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("with_toolset", [False, True], ids=["by name", "with a toolset"])

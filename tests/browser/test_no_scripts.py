@@ -1,20 +1,29 @@
-"""Whatever a client sends, and wherever in it: no script of it runs in a page, in any mode."""
+"""Whatever a client sends, and wherever in it: no script of it runs in a page, unless it was given the tool for that;
+and with that tool it gets around nothing that a person has said."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, get_args
 
 import pytest
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
 from bridge.calls.agent import Agent
-from bridge.calls.bridge import Bridge
+from bridge.calls.bridge import Bridge, open_bridge
+from bridge.calls.built_ins import BUILT_INS, read_profile
+from bridge.calls.pins import write_pins
+from bridge.calls.toolbox import Toolbox
+from bridge.origins import OriginRules
 from bridge.page.session import Page
-from bridge.serve.built_ins import BUILT_INS
-from bridge.settings import AgentSettings, Mode
-from tests.browser.asking import list_tools, open_page, page_of, run_script
+from bridge.settings import AgentSettings, AttachOptions, Mode, PageSettings, Tier
+from bridge.tools.sources.browser import BROWSER_TOOLS
+from tests.browser.asking import code, list_tools, open_page, page_of, plain, run_script
 from tests.browser.test_cancelling import open_client
 from tests.browser.test_doors import Caller
+from tests.browser.using import INSPECTED, uid_of
 from tests.frames import take_out
 from tests.sites import Site, offering, tool
 
@@ -51,6 +60,23 @@ NAMES: Final = ("evaluate", "evaluate_script", "browser_evaluate", "page_evaluat
 
 METHODS: Final = ("Runtime.evaluate", "Page.addScriptToEvaluateOnNewDocument", "Page.navigate", RUN)
 
+EVALUATES: Final = "evaluate_script"
+"""The one tool that takes a script."""
+
+RIGHT: Final[Json] = {
+    "expression": "1",
+    "fields": [{"uid": "e1-1", "value": "a"}],
+    "files": ["nowhere"],
+    "height": 700,
+    "key": "a",
+    "options": ["a"],
+    "request": "1",
+    "seconds": 0.01,
+    "value": "a",
+    "width": 900,
+}
+"""What the tools for debugging may be given."""
+
 MARKED: Final = "{properties: {at: {'x-mcp-type': 'HTMLElement'}}}"
 PAGE: Final = offering(
     tool("look", "given => JSON.stringify(given)"),
@@ -73,6 +99,23 @@ def calls(page: str, script: str) -> Iterator[tuple[str, Json]]:
         yield "call_page_tool", {"page": page, "tool": "mark", "arguments": {"at": at}}
     for name in NAMES:
         yield name, {"page": page, "script": script, "expression": script, "function": script, "code": script}
+
+
+def debugging_calls(page: str, uid: str, script: str) -> Iterator[tuple[str, Json]]:
+    """The same of the tools for debugging, but for the script that is to run."""
+    right = RIGHT | {"page": page, "uid": uid, "from": uid, "to": uid}
+    for one in BROWSER_TOOLS:
+        given = {name: right[name] for name in one.properties if name in one.required or name == "seconds"}
+        for name, schema in one.properties.items():
+            if name == "expression":
+                continue
+            if "string" in schema.get("type", ()) or "enum" in schema:
+                yield one.name, given | {name: script}
+            elif schema.get("type") == "array":
+                yield one.name, given | {name: [script]}
+    yield "wait_for", {"page": page, "tool": "look", "arguments": {script: script}, "seconds": 1}
+    yield "fill_form", {"page": page, "fields": [{"uid": uid, "value": script}]}
+    yield "fill_form", {"page": page, "fields": [{"uid": script, "value": script}]}
 
 
 async def check_nothing_ran(page: Page, url: str, why: object) -> None:
@@ -123,3 +166,94 @@ async def test_what_answers_a_prompt_is_data(agent: Agent, bridge: Bridge, site:
             answer = await caller.call("handle_dialog", page=handle, accept=True, text=script)
             assert take_out(answer["result"]["content"][0]["text"]) == script
             await check_nothing_ran(page, url, script)
+
+
+# Where there is a tool for scripts
+
+
+@pytest.fixture
+def page_settings() -> PageSettings:
+    return INSPECTED
+
+
+def debugging(mode: Mode = "dev", tools: str = "debug", tier: Tier = "full", pins: Path | None = None) -> AgentSettings:
+    return AgentSettings(mode=mode, tools=read_profile(tools), tier=tier, pins=pins)
+
+
+@pytest.mark.threat("C7")
+@pytest.mark.parametrize("tier", get_args(Tier))
+@pytest.mark.parametrize("tools", ["pages", "debug", EVALUATES])
+@pytest.mark.parametrize("mode", get_args(Mode))
+async def test_a_script_runs_in_mode_dev_where_its_tool_was_asked_for_and_nowhere_else(
+    bridge: Bridge, site: Site, mode: Mode, tools: str, tier: Tier
+):
+    toolbox = Toolbox(Agent(bridge, debugging(mode, tools, tier)))
+    handle = await open_page(toolbox.agent, site.page("/canary", PAGE))
+    page = await page_of(bridge, handle)
+    may = mode == "dev" and tools != "pages" and tier != "compact"
+
+    answer = await toolbox.run(EVALUATES, {"page": handle, "expression": f"{RUN}, 'ran'"})
+
+    assert toolbox.has(EVALUATES) == may
+    assert await run_script(page, "sessionStorage.evaluated ?? 'never'") == ("1" if may else "never")
+    if may:
+        assert plain(answer).text == "ran"
+    else:
+        assert code(answer) == "tool_not_found"
+
+
+@pytest.mark.threat("C7")
+async def test_no_other_tool_for_debugging_takes_a_script(bridge: Bridge, site: Site):
+    toolbox = Toolbox(Agent(bridge, debugging()))
+    url = site.page("/canary", PAGE + "<input aria-label=Field>")
+    handle = await open_page(toolbox.agent, url)
+    await list_tools(toolbox.agent, handle)
+    page = await page_of(bridge, handle)
+    uid = uid_of((await toolbox.run("take_snapshot", {"page": handle})).text, '"Field"')
+
+    for script in SCRIPTS[::4]:  # one of each kind: each call of an action waits for what it has started
+        for name, given in debugging_calls(handle, uid, script):
+            await toolbox.run(name, given)
+            await check_nothing_ran(page, url, (name, given))
+
+
+@asynccontextmanager
+async def open_debugged(
+    chromium: str, site: Site, origins: OriginRules, pins: Path
+) -> AsyncIterator[tuple[Toolbox, str]]:
+    """All tools there are, and the handle of a page."""
+    settings = replace(INSPECTED, origins=origins)
+    async with open_bridge(AttachOptions(where=chromium), settings=settings) as bridge:
+        toolbox = Toolbox(Agent(bridge, debugging(pins=pins)))
+        handle = await open_page(toolbox.agent, site.page("/canary", PAGE))
+        yield toolbox, handle
+        pages = await bridge.wait_pages()
+        await pages.close(pages.find(handle))
+
+
+@pytest.mark.threat("C7", "C3")
+async def test_in_a_page_that_is_kept_out_no_tool_for_debugging_does_anything(
+    chromium: str, site: Site, tmp_path: Path
+):
+    write_pins(pins := tmp_path / "pins.json", {})
+    async with open_debugged(chromium, site, OriginRules(blocked=(site.origin,)), pins) as (toolbox, handle):
+        for tool in BROWSER_TOOLS:
+            given = {name: (RIGHT | {"page": handle}).get(name, "e1-1") for name in tool.required}
+            answer = await toolbox.run(tool.name, given | {"page": handle})
+            assert code(answer) == "not_allowed", tool.name
+        answer = await toolbox.run(EVALUATES, {"page": handle, "expression": RUN})
+        assert code(answer) == "not_allowed"
+        assert answer.text.startswith(f"Page {handle} is left alone: it is of {site.origin}, and --block-origin keeps")
+        assert await run_script(await page_of(toolbox.bridge, handle), "sessionStorage.evaluated ?? 'never'") == "never"
+
+
+@pytest.mark.threat("C7", "C3")
+async def test_a_script_calls_no_tool_that_may_not_run(chromium: str, site: Site, tmp_path: Path):
+    write_pins(pins := tmp_path / "pins.json", {site.origin: frozenset()})
+    async with open_debugged(chromium, site, OriginRules(), pins) as (toolbox, handle):
+        await list_tools(toolbox.agent, handle)
+        calls = "callTool('look', {a: 1}).then(() => 'ran', error => error.message)"
+
+        answer = await toolbox.run(EVALUATES, {"page": handle, "expression": calls})
+
+        assert plain(answer).text.startswith("Tool 'look' was not run: it is new or has changed since")

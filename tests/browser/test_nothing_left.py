@@ -108,6 +108,7 @@ async def ended_bridge(chromium: str, url: str) -> AsyncGenerator[None]:
         yield
 
 
+@pytest.mark.feature("browser.attach")
 @pytest.mark.threat("P21")
 @pytest.mark.parametrize("use", [ended_bridge, killed_bridge])
 async def test_a_bridge_that_is_gone_has_left_nothing_in_a_page_from_its_next_document_on(
@@ -206,7 +207,7 @@ async def open_two(chromium: str, **settings: Any) -> AsyncGenerator[tuple[Agent
 
 
 async def handle_at(agent: Agent, target_id: str) -> str:
-    [page] = [page for page in await agent._bridge.wait_pages() if page.target_id == target_id]
+    [page] = [page for page in await agent.bridge.wait_pages() if page.target_id == target_id]
     return page.handle
 
 
@@ -214,6 +215,7 @@ REGISTERED = """<script>document.modelContext?.registerTool({name: 'native', des
   inputSchema: {type: 'object'}, annotations: {debugging: true}, execute: () => 'native'})</script>"""
 
 
+@pytest.mark.feature("browser.shared")
 @pytest.mark.threat("L6")
 @pytest.mark.parametrize("fixture", ["chromium", "webmcp_chromium"])
 async def test_two_bridges_on_one_browser_do_not_see_each_other(
@@ -233,7 +235,7 @@ async def test_two_bridges_on_one_browser_do_not_see_each_other(
             # From here on each was there before the first script of the page.
             await other.reload(target_id, url)
             for agent, handle in zip(agents, handles, strict=True):
-                await wait_offered(agent._bridge, handle, *offered)
+                await wait_offered(agent.bridge, handle, *offered)
             heard = int(str(await other.run_script(target_id, "heard")))
             listings = [await list_tools(agent, handle) for agent, handle in zip(agents, handles, strict=True)]
 
@@ -250,7 +252,7 @@ async def test_two_bridges_on_one_browser_do_not_see_each_other(
             late = offering(tool("late", "() => 'late'"), group="Late")
             await other.run_script(target_id, late.removeprefix("<script>").strip().removesuffix("</script>"))
             for agent, handle in zip(agents, handles, strict=True):
-                await wait_offered(agent._bridge, handle, "ping", "late", *offered[1:])
+                await wait_offered(agent.bridge, handle, "ping", "late", *offered[1:])
             await other.run("Target.closeTarget", targetId=target_id)
 
 

@@ -83,6 +83,40 @@ async def test_a_sandboxed_page_of_an_allowed_origin_is_nobodys(bridge: Bridge, 
     assert list(agent.direct.show()) == ["page_ping"]
 
 
+# Pages whose scripts do not run
+
+OFF = (
+    "Scripts do not run in this document, so it offers no tools. Switch JavaScript on, or give its sandbox "
+    "allow-scripts, and load it anew."
+)
+
+
+@pytest.mark.feature("pages.faults")
+async def test_a_page_whose_scripts_are_switched_off_is_said_to_be_so_until_they_are_on_again(
+    agent: Agent, bridge: Bridge, other_client: OtherClient, site: Site
+):
+    handle = await open_page(agent, site.page("/off", offering(tool("ping", "() => 1"))))
+    session = await other_client.attach((await page_of(bridge, handle)).target_id)
+
+    for off, tools, problems in ((True, [], [OFF]), (False, ["ping"], [])):
+        await other_client.run("Emulation.setScriptExecutionDisabled", session, value=off)
+        assert not (await agent.navigate_page(handle, None, "reload")).is_error
+        listing = await list_tools(agent, handle)
+        assert (names(listing), listing["problems"]) == (tools, problems)
+    assert (await call(agent, handle, "ping")).text == "1"
+
+
+async def test_an_iframe_whose_scripts_do_not_run_holds_up_no_listing(agent: Agent, site: Site):
+    inner = site.page("/inner", offering(tool("inner", "() => 1")))
+    outer = f"<iframe sandbox=allow-same-origin src={inner}></iframe>{offering(tool('ping', '() => 1'))}"
+    handle = await open_page(agent, site.page("/outer", outer))
+
+    listing = await list_tools(agent, handle)
+
+    assert names(listing) == ["ping"]
+    assert listing["problems"] == [OFF]
+
+
 # Odd addresses
 
 

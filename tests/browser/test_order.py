@@ -52,6 +52,7 @@ async def release(bridge: Bridge, handle: str) -> None:
     )
 
 
+@pytest.mark.feature("calls.order")
 async def test_calls_of_one_page_run_one_after_the_other(agent: Agent, bridge: Bridge, site: Site):
     page = await open_page(agent, site.page("/one", offering(HELD)))
     await list_tools(agent, page)
@@ -66,6 +67,7 @@ async def test_calls_of_one_page_run_one_after_the_other(agent: Agent, bridge: B
     assert [answers.got[number].text for number in range(4)] == ["1"] * 4
 
 
+@pytest.mark.feature("calls.order")
 async def test_calls_of_different_pages_run_side_by_side(agent: Agent, bridge: Bridge, site: Site):
     pages = [await open_page(agent, site.page(f"/many{number}", offering(HELD))) for number in range(3)]
     for page in pages:
@@ -81,6 +83,7 @@ async def test_calls_of_different_pages_run_side_by_side(agent: Agent, bridge: B
     assert len(answers.got) == 3
 
 
+@pytest.mark.feature("calls.busy")
 @pytest.mark.threat("C2")
 async def test_a_page_takes_so_many_calls_and_then_says_that_it_is_busy(agent: Agent, bridge: Bridge, site: Site):
     page = await open_page(agent, site.page("/full", offering(HELD)))

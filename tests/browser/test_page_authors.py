@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from bridge import limits
 from bridge.calls.agent import Agent
 from tests.browser.asking import call, list_tools, names, open_page
@@ -27,6 +29,7 @@ def test_the_bounds_of_the_guide_are_those_of_the_code():
     assert "slow answers for up to a second" in guide
 
 
+@pytest.mark.feature("pages.typed")
 async def test_the_page_of_the_guide_works_as_it_is_written(agent: Agent, site: Site):
     [html] = re.findall(r"^```html\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     page = await open_page(agent, site.page("/guide", html))
@@ -38,6 +41,7 @@ async def test_the_page_of_the_guide_works_as_it_is_written(agent: Agent, site: 
     assert (await call(agent, page, "getCartLines", {"product": "Coffee"})).text == "[]"
 
 
+@pytest.mark.feature("pages.typed")
 async def test_the_typed_script_of_the_guide_works_in_a_page(agent: Agent, site: Site):
     [script] = re.findall(r"^```js\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     page = await open_page(

@@ -66,6 +66,7 @@ def ours(pattern: str, texts: Sequence[str]) -> str | None:
     return None if compiled.regex is None else "".join(str(int(compiled.may_match(text))) for text in texts)
 
 
+@pytest.mark.feature("pages.dialects")
 async def test_every_pattern_means_what_it_means_to_chromium_or_is_not_checked(agent: Agent, page: str):
     theirs = await match(agent, page, [*EXPRESSIBLE, *INEXPRESSIBLE, *REFUSED], TEXTS)
 
@@ -117,6 +118,7 @@ async def test_patterns_made_at_random_are_read_as_chromium_reads_them(agent: Ag
     assert len(checked) > 500
 
 
+@pytest.mark.feature("pages.dialects")
 async def test_a_listing_names_the_patterns_that_are_not_checked(agent: Agent, site: Site):
     schema = "{properties: {a: {pattern: '(?=x)'}, b: {pattern: 'x'}}}"
     page = await open_page(agent, site.page("/unchecked", offering(tool("look", "input => input", schema))))

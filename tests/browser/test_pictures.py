@@ -115,6 +115,7 @@ async def decoded(show: Show, answer: Answer) -> str:
 # What is a picture
 
 
+@pytest.mark.feature("results.pictures")
 @pytest.mark.parametrize(
     "source",
     [
@@ -200,6 +201,7 @@ async def test_a_part_that_is_asked_for_may_be_a_picture(show: Show):
 # How large
 
 
+@pytest.mark.feature("results.pictures")
 @pytest.mark.parametrize(
     "source",
     [
@@ -365,6 +367,7 @@ async def test_pixels_of_another_origin_stay_with_the_browser_and_the_answer_say
 WAV = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data\0\0\0\0"
 
 
+@pytest.mark.feature("results.pictures")
 async def test_a_sound_is_heard_unless_it_is_too_long(show: Show):
     data = base64.b64encode(WAV).decode()
 
@@ -388,6 +391,7 @@ async def test_a_blob_of_text_reads_as_its_text(show: Show):
     assert "The result has 100,000 bytes" in long.text.replace("the result", "The result")
 
 
+@pytest.mark.feature("results.pictures")
 async def test_other_data_goes_to_a_file_of_ours(show: Show):
     pdf = await show("new Blob(['%PDF-1.7\\n', new Uint8Array([0, 255])], {type: 'image/png'})")
     unknown = await show("new File([new Uint8Array(3)], '../../evil.sh', {type: 'text/x-sh'})")

@@ -176,6 +176,7 @@ def temporary(monkeypatch, tmp_path):
     return folder
 
 
+@pytest.mark.feature("browser.launch")
 @pytest.mark.threat("L4")
 @linux_only
 @pytest.mark.parametrize("debug_port", [None, 0])
@@ -261,6 +262,7 @@ async def test_browser_that_ignores_the_end_is_killed_with_its_children(mark, tm
             pass
 
 
+@pytest.mark.feature("browser.launch")
 @pytest.mark.threat("L1")
 @linux_only
 async def test_pipe_opens_no_port(mark):
@@ -293,6 +295,7 @@ async def test_large_message_comes_through(debug_port):
     assert len(reply["result"]["value"]) == size
 
 
+@pytest.mark.feature("browser.profile")
 @pytest.mark.threat("L4")
 async def test_kept_profile_is_made_private_and_stays(tmp_path):
     profile = tmp_path / "a" / "profile"

@@ -89,6 +89,7 @@ async def door(chromium: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator
             yield door
 
 
+@pytest.mark.feature("browser.allow")
 async def test_while_a_person_is_asked_calls_say_so_and_nobody_asks_twice(door: Door):
     async with open_bridge(AttachOptions(where=door.url)) as bridge:
         agent = Agent(bridge)

@@ -35,6 +35,7 @@ async def kill_browser(bridge: Bridge) -> None:
     await pages._browser.connection.wait_lost()
 
 
+@pytest.mark.feature("browser.recovery")
 @pytest.mark.threat("L5")
 async def test_every_call_in_a_browser_that_dies_is_told_so_at_once(site: Site):
     answers: list[Answer] = []
@@ -57,6 +58,7 @@ async def test_every_call_in_a_browser_that_dies_is_told_so_at_once(site: Site):
     assert [facts(answer) for answer in answers] == [("browser_gone", "unknown", True)] * 3
 
 
+@pytest.mark.feature("browser.recovery")
 @pytest.mark.threat("L5")
 async def test_a_browser_of_ours_is_started_again_when_it_is_needed_and_old_handles_stay_gone(site: Site):
     url = site.page("/again", offering(PING))
@@ -89,6 +91,7 @@ async def test_a_browser_that_ends_again_and_again_is_left_alone(monkeypatch: py
     assert "started again 1 times" in refused.text
 
 
+@pytest.mark.feature("browser.recovery")
 async def test_a_browser_that_we_attached_to_is_found_again_on_another_port(tmp_path: Path, site: Site):
     url = site.page("/back", offering(PING))
     with run_chromium(url, profile=tmp_path) as first, trio.fail_after(60):

@@ -21,6 +21,7 @@ async def wait_said(caplog: pytest.LogCaptureFixture, words: str) -> None:
             await trio.sleep(0.01)
 
 
+@pytest.mark.feature("browser.risks")
 @pytest.mark.threat("L2")
 async def test_an_open_browser_in_its_users_profile_is_told_of_once_and_by_doctor(
     tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -11,9 +11,9 @@ import trio.testing
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge
+from bridge.calls.toolbox import Toolbox
 from bridge.errors import CommandFailed
 from bridge.page.kit import ask_kit, is_realm_gone
-from bridge.serve.built_ins import run_tool
 from bridge.wire.commands import runtime
 from tests.browser.asking import (
     call,
@@ -48,6 +48,7 @@ async def send_elsewhere(agent: Agent, bridge: Bridge, handle: str, url: str) ->
     await wait_shown(await page_of(bridge, handle), url)
 
 
+@pytest.mark.feature("calls.scope")
 @pytest.mark.threat("P14")
 async def test_a_tool_of_the_same_name_on_another_origin_never_runs(
     agent: Agent, bridge: Bridge, site: Site, other_site: Site, hostile: OpenHostile
@@ -91,6 +92,7 @@ async def test_equal_context_numbers_do_not_carry_a_call_to_another_origin(
     assert await evaluate_at(page, "location.origin", number) == elsewhere.origin
 
 
+@pytest.mark.feature("calls.scope")
 async def test_a_reload_between_listing_and_calling_runs_in_the_new_document(agent: Agent, bridge: Bridge, site: Site):
     stamp = offering(tool("stamp", "() => performance.timeOrigin"))
     handle = await open_page(agent, site.page("/stamp", stamp))
@@ -130,6 +132,7 @@ async def test_a_call_while_the_page_is_still_loading_waits_for_its_tools(agent:
     assert float(after[0].text) > float(before.text)
 
 
+@pytest.mark.feature("calls.scope")
 @pytest.mark.threat("P14")
 @pytest.mark.usefixtures("hostile")
 async def test_the_toolset_of_the_document_before_is_stale(agent: Agent, bridge: Bridge, site: Site):
@@ -146,6 +149,7 @@ async def test_the_toolset_of_the_document_before_is_stale(agent: Agent, bridge:
     assert (await call(agent, handle, "whoami", toolset=fresh)).text == site.origin
 
 
+@pytest.mark.feature("calls.scope")
 @pytest.mark.threat("P14")
 @pytest.mark.usefixtures("hostile")
 async def test_a_tool_whose_schema_changed_over_a_reload_is_rejected_once(agent: Agent, bridge: Bridge, site: Site):
@@ -183,6 +187,7 @@ def read_listing(answer: Answer) -> dict[str, Any]:
     return answer.structured["listing"]["pages"][0]
 
 
+@pytest.mark.feature("calls.lost")
 async def test_a_reload_in_the_middle_of_a_call_gives_one_answer_at_once(agent: Agent, site: Site):
     leaving = offering(tool("leave", "() => { location.reload(); return new Promise(() => {}) }"))
     handle = await open_page(agent, site.page("/leaving", leaving))
@@ -194,6 +199,7 @@ async def test_a_reload_in_the_middle_of_a_call_gives_one_answer_at_once(agent: 
     assert facts(answer) == ("navigated_during_call", "unknown", True)
 
 
+@pytest.mark.feature("calls.lost")
 async def test_closing_the_page_in_the_middle_of_a_call_gives_one_answer_at_once(
     agent: Agent, bridge: Bridge, site: Site
 ):
@@ -279,12 +285,13 @@ async def test_forged_words_of_a_call_run_nothing(agent: Agent, site: Site, forg
     handle = await open_page(agent, url)
     await list_tools(agent, handle)
 
-    answer = await run_tool(agent, "call_page_tool", {"page": handle, "tool": "add", **forged}, None)
+    answer = await Toolbox(agent).run("call_page_tool", {"page": handle, "tool": "add", **forged})
 
     assert facts(answer)[1:] == ("rejected", False)
     assert site.asked["/forged-ran"] == 0
 
 
+@pytest.mark.feature("pages.handles")
 @pytest.mark.threat("C4")
 async def test_a_handle_of_a_page_that_was_closed_never_means_another(agent: Agent, site: Site):
     url = site.page("/closed", offering(tool("add", "() => 1")))

@@ -18,6 +18,7 @@ def answering(script: str) -> str:
     return f"<script>addEventListener('devtoolstooldiscovery', {script})</script>"
 
 
+@pytest.mark.feature("pages.late")
 async def test_a_promise_of_a_group_is_awaited(agent: Agent, site: Site):
     page = await open_page(
         agent,
@@ -28,6 +29,7 @@ async def test_a_promise_of_a_group_is_awaited(agent: Agent, site: Site):
     assert (await call(agent, page, "late")).text == "late"
 
 
+@pytest.mark.feature("pages.late")
 async def test_an_answer_after_an_await_counts(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/await", answering(ANSWER_LATE)))
 
@@ -42,6 +44,7 @@ async def test_a_group_that_comes_at_once_does_not_hide_one_that_comes_late(agen
     assert [(await call(agent, page, name)).text for name in ("now", "late")] == ["now", "late"]
 
 
+@pytest.mark.feature("pages.late")
 async def test_a_listener_that_is_added_later_is_noticed_without_asking(agent: Agent, bridge: Bridge, site: Site):
     later = f"<script>window.start = () => {{ {ADD_LATER} }}</script>"
     page = await open_page(agent, site.page("/later", later + offering(tool("start", "() => start()"))))
@@ -59,6 +62,7 @@ async def test_a_listener_on_a_page_without_any_is_noticed_without_asking(agent:
     await wait_offered(bridge, page, "late")
 
 
+@pytest.mark.feature("pages.late")
 async def test_an_answer_that_takes_longer_than_the_listing_waits_is_promised_and_then_there(
     agent: Agent, bridge: Bridge, site: Site
 ):

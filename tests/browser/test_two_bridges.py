@@ -23,6 +23,7 @@ async def same_page(bridge: Bridge, target_id: str) -> str:
     return page
 
 
+@pytest.mark.feature("browser.shared")
 @pytest.mark.threat("L6")
 async def test_a_second_bridge_in_the_same_page_comes_calls_and_goes(
     chromium: str, agent: Agent, bridge: Bridge, site: Site

@@ -141,6 +141,7 @@ def attach(browser: RunningBrowser) -> AttachOptions:
     return AttachOptions(where=browser.websocket)
 
 
+@pytest.mark.feature("browser.tabs")
 async def test_a_crowd_of_tabs_is_listed_at_once_and_the_bad_ones_are_marked(tmp_path: Path, site: Site):
     elsewhere = site.elsewhere()
     with run_used_chromium(tmp_path) as browser, trio.fail_after(60):
@@ -200,7 +201,7 @@ async def test_a_tab_that_goes_from_an_extension_to_a_site_and_back_is_a_page_in
 
         await other.run("Page.navigate", driver, url=site.page("/between", offering(PING)))
         while not (found := [page for page in pages if page.target_id == tab]):
-            await pages._arrived.wait()
+            await pages._changed.wait()
         [page] = found
         assert (await call(agent, page.handle, "ping")).text == "pong"
 

@@ -34,6 +34,7 @@ def documented() -> dict[str, str]:
     return {row[1].strip("`"): row[2].strip("`") for row in rows if len(row) == 3 and row[1].startswith("`")}
 
 
+@pytest.mark.feature("results.values")
 async def test_every_example_of_the_documentation_reads_as_it_says(give: Give):
     told = {source: without_uids(without_stacks((await give(f"({source})")).text)) for source in documented()}
 
@@ -73,6 +74,7 @@ PLAIN = [
 ]
 
 
+@pytest.mark.feature("results.values")
 async def test_what_json_can_say_is_said_as_json_stringify_says_it(give: Give):
     values = ",".join(PLAIN)
 
@@ -82,6 +84,7 @@ async def test_what_json_can_say_is_said_as_json_stringify_says_it(give: Give):
     assert len(PLAIN) > 40
 
 
+@pytest.mark.feature("results.values")
 async def test_a_string_is_returned_as_it_is_and_undefined_as_nothing(give: Give):
     endings = [await give(source) for source in ("'[NaN]'", "undefined", "NaN")]
 
@@ -135,6 +138,7 @@ NEIGHBOURS = [
 ]
 
 
+@pytest.mark.feature("results.values")
 async def test_neighbours_that_json_does_not_tell_apart_are_told_apart(give: Give):
     text = (await give(f"[{','.join(NEIGHBOURS)}]")).text
 
@@ -257,6 +261,7 @@ def grow(inner: st.SearchStrategy[Case]) -> st.SearchStrategy[Case]:
     )
 
 
+@pytest.mark.feature("results.values")
 async def test_any_value_is_read_back_as_what_it_was(give: Give):
     @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
     @given(st.lists(st.recursive(scalars, grow, max_leaves=6), min_size=5, max_size=40))
@@ -288,6 +293,7 @@ async def test_an_element_is_not_forged_by_an_object_with_its_two_keys(give: Giv
     assert json.loads(text)[1] == {"uid": "e1-1", "\\describe": "<b>"}
 
 
+@pytest.mark.feature("results.elements")
 async def test_an_element_is_said_in_full_each_time_with_the_same_uid(give: Give):
     await give("void (window.b = element('<b>'))")
 

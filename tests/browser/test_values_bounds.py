@@ -21,6 +21,7 @@ async def give(bridge: Bridge, agent: Agent, hostile: OpenHostile) -> Give:
     return await make_giver(bridge, agent, await hostile("floods_values"))
 
 
+@pytest.mark.feature("results.long")
 @pytest.mark.threat("P13")
 @pytest.mark.parametrize(
     ("source", "head", "tail"),

@@ -20,6 +20,7 @@ async def give(bridge: Bridge, agent: Agent, site: Site) -> Give:
     return await open_giver(bridge, agent, site)
 
 
+@pytest.mark.feature("results.part")
 async def test_a_part_of_a_result_is_taken_in_the_page(give: Give):
     parts = {
         "": (await give(SHOP)).text,
@@ -68,6 +69,7 @@ async def test_a_part_of_a_flood_is_taken_from_where_it_was_cut(give: Give):
     assert (await give(source, "/list/999999")).text == "item 999999"
 
 
+@pytest.mark.feature("results.part")
 @pytest.mark.parametrize(
     ("pointer", "told"),
     [

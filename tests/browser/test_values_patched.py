@@ -84,6 +84,7 @@ async def test_a_page_that_bends_the_built_ins_bends_nothing_of_ours(
 PACKAGES = {"zone.js": "zone.js/bundles/zone.umd.js", "core.js": "core-js-bundle/index.js"}
 
 
+@pytest.mark.feature("pages.frameworks")
 @pytest.mark.threat("P7")
 @pytest.mark.parametrize("how", PACKAGES)
 async def test_all_is_right_beside_packages_that_patch_everything(

@@ -19,6 +19,7 @@ async def give(bridge: Bridge, agent: Agent, site: Site) -> Give:
     return await open_giver(bridge, agent, site)
 
 
+@pytest.mark.feature("calls.failures")
 @pytest.mark.parametrize(
     ("thrown", "told"),
     [
@@ -73,6 +74,7 @@ async def test_a_long_message_is_cut_and_says_so(give: Give):
     assert len(str(failure.value)) < 15_000
 
 
+@pytest.mark.feature("results.values")
 async def test_a_trap_that_throws_costs_only_its_own_place(give: Give):
     traps = ("ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor", "get", "has")
     targets = ("{a: 2}", "[2]", "new Map([[1, 2]])", "new Error('e')", "new Date(0)", "class {}", "document.body")

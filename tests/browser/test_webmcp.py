@@ -33,6 +33,7 @@ async def framed_agent(chromium: str) -> AsyncIterator[Agent]:
 # What is listed
 
 
+@pytest.mark.feature("webmcp.tools")
 async def test_registered_tools_are_one_more_group_with_their_kind_and_what_the_page_claims(agent: Agent, site: Site):
     add = tool("add", "({a, b}) => a + b", "{type: 'object', properties: {a: {type: 'number'}, b: {type: 'number'}}}")
     peek = claiming("peek", "{readOnlyHint: true, debugging: true}")
@@ -99,6 +100,7 @@ async def test_a_listener_may_register_tools_instead_of_answering(agent: Agent, 
     assert (await call(agent, page, "inspect")).text == "inspected"
 
 
+@pytest.mark.feature("webmcp.tools")
 async def test_a_tool_that_comes_or_goes_is_noticed_without_asking(agent: Agent, bridge: Bridge, site: Site):
     handle = await open_page(agent, site.page("/changing", registering(tool("first", "() => 1"))))
     page = await page_of(bridge, handle)
@@ -151,6 +153,7 @@ async def test_a_page_that_may_not_use_it_offers_its_other_tools(agent: Agent, s
     assert (await call(agent, page, "allowed")).text == "allowed"
 
 
+@pytest.mark.feature("webmcp.tools")
 async def test_tools_of_frames_are_listed_where_they_are(agent: Agent, framed_agent: Agent, site: Site):
     site.page("/inner", registering(tool("inner", "() => 'inside'")))
     url = site.page("/outer", registering(tool("outer", "() => 'outside'")) + "<iframe src=/inner></iframe>")
@@ -202,6 +205,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.feature("webmcp.tools")
 async def test_results_are_read_as_they_are(agent: Agent, site: Site):
     tools = [tool(f"give{number}", f"() => {expression}") for number, expression in enumerate(RESULTS)]
     page = await open_page(agent, site.page("/results", registering(*tools)))

@@ -15,6 +15,7 @@ def chromium(webmcp_chromium: str) -> str:
     return webmcp_chromium
 
 
+@pytest.mark.feature("webmcp.forms")
 async def test_a_form_is_listed_as_declarative_and_one_that_waits_for_a_person_says_so(
     agent: Agent, bridge: Bridge, site: Site
 ):
@@ -41,6 +42,7 @@ async def test_a_form_in_a_closed_shadow_tree_says_that_it_waits_too(agent: Agen
     assert "waits for a person" in (await call(agent, page, "hidden", {"q": "x"})).text
 
 
+@pytest.mark.feature("webmcp.forms")
 async def test_a_form_that_submits_itself_gives_what_its_page_answers(agent: Agent, site: Site):
     responding = """<script>form.addEventListener('submit', event => {
       event.preventDefault();
@@ -64,6 +66,7 @@ async def test_a_form_that_takes_the_page_elsewhere_has_run(agent: Agent, bridge
     assert not answer.is_error or facts(answer) == ("navigated_during_call", "unknown", True)
 
 
+@pytest.mark.feature("webmcp.forms")
 async def test_what_a_form_refuses_is_a_failure(agent: Agent, site: Site):
     page = await open_page(agent, site.page("/refusing", FORM.format(name="search", more="")))
 

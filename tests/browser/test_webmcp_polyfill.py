@@ -37,6 +37,7 @@ def wrapper(site: Site) -> str:
     return install("global", site)
 
 
+@pytest.mark.feature("webmcp.polyfills")
 @pytest.mark.parametrize("package", ["webmcp-polyfill", "global"])
 async def test_its_tools_are_one_more_group_and_run(agent: Agent, site: Site, package: str):
     add = tool("add", "({a, b}) => ({sum: a + b})", "{properties: {a: {type: 'number'}, b: {type: 'number'}}}")
@@ -68,6 +69,7 @@ async def test_what_its_tools_throw_is_their_failure(agent: Agent, site: Site, p
     assert "no cart" in answer.text
 
 
+@pytest.mark.feature("webmcp.polyfills")
 async def test_its_tools_come_and_go_without_asking(agent: Agent, bridge: Bridge, site: Site, polyfill: str):
     handle = await open_page(agent, site.page("/changes", polyfill + registering(tool("first", "() => 1"))))
     page = await page_of(bridge, handle)

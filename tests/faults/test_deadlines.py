@@ -10,7 +10,7 @@ from trio.testing import MockClock
 
 from bridge import limits
 from bridge.calls.agent import Agent
-from bridge.serve.built_ins import run_tool
+from bridge.calls.toolbox import Toolbox
 from bridge.wire.router import Json
 from tests.faults.bridges import open_bridge_over
 from tests.faults.fake_chromium import FakeChromium, _value
@@ -39,6 +39,7 @@ async def agent() -> AsyncIterator[Agent]:
         yield agent
 
 
+@pytest.mark.feature("calls.deadline")
 @pytest.mark.parametrize("reports", [False, True], ids=["silent", "reports"])
 @pytest.mark.parametrize(
     ("asked", "given"),
@@ -94,7 +95,7 @@ async def test_one_who_asks_for_more_than_the_most_is_told_so(agent: Agent, auto
 
     async def ask(seconds: float) -> str:
         given = {word: words[word] for word in taken} | {"timeout_seconds": seconds}
-        answer = await run_tool(agent, name, given, None)
+        answer = await Toolbox(agent).run(name, given)
         return json.dumps(answer.structured)
 
     assert "arguments_invalid" not in await ask(limits.CALL_SECONDS_MAX)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from bridge.serve.built_ins import BUILT_INS
+from bridge.calls.built_ins import BUILT_INS
 from bridge.serve.greeting import VERSIONS
 
 INTERNAL_ERROR: Final = -32603

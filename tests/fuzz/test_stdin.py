@@ -13,6 +13,7 @@ from trio.testing import MockClock, memory_stream_one_way_pair, wait_all_tasks_b
 
 from bridge import limits
 from bridge.calls.agent import Agent
+from bridge.calls.toolbox import Toolbox
 from bridge.serve.client import Client
 from bridge.serve.greeting import Greeter
 from bridge.serve.stdio import Stdio
@@ -170,7 +171,7 @@ async def converse(conversation: Conversation) -> None:
     ended = trio.Event()
     async with open_bridge_over(lambda: nullcontext(DirectTransport(FakeChromium()))) as bridge:
         agent = Agent(bridge, conversation.settings)
-        client = Client(agent, bridge, stdio, Greeter("7", 0, 1, direct=conversation.settings.direct))
+        client = Client(Toolbox(agent), bridge, stdio, Greeter("7", 0, 1, direct=conversation.settings.direct))
 
         async def serve() -> None:
             await client.serve()

@@ -49,6 +49,7 @@ def nested(depth: int) -> dict[str, Any]:
 # Reading
 
 
+@pytest.mark.feature("calls.arguments")
 @pytest.mark.parametrize(
     ("given_", "read"),
     [
@@ -143,6 +144,7 @@ def test_whatever_came_it_is_read_or_refused(value: object):
 # Defaults
 
 
+@pytest.mark.feature("calls.defaults")
 def test_defaults_of_missing_properties_are_filled_at_every_depth():
     schema = {
         "properties": {
@@ -238,6 +240,7 @@ def test_arguments_that_fit_come_back_filled():
     assert check_arguments(schema, {}, tool="query") == {"limit": 5}
 
 
+@pytest.mark.feature("calls.arguments")
 def test_the_message_names_tool_field_what_is_needed_and_what_came():
     assert complaint(ADD, {"a": "1", "c": 2}) == (
         "Arguments for 'add' do not fit its schema: /a must be a number, not \"1\"; /b is missing (a number is "
@@ -465,6 +468,7 @@ WORDS = checked(
 )
 
 
+@pytest.mark.feature("terminal.call")
 @pytest.mark.parametrize(
     ("word", "value"),
     [

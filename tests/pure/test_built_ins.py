@@ -7,8 +7,10 @@ import trio
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
+from bridge.calls.built_ins import BUILT_INS, BuiltIn
 from bridge.calls.results import Spill
-from bridge.serve.built_ins import BUILT_INS, BuiltIn, list_tools, run_tool
+from bridge.calls.toolbox import Toolbox
+from bridge.serve.shapes import as_list
 from bridge.settings import AgentSettings, Mode, PageSettings
 
 VALID: Final[dict[str, Any]] = {"page": "p1", "url": "http://127.0.0.1/", "tool": "add", "accept": True}
@@ -41,7 +43,7 @@ async def test_a_word_that_is_not_a_tools_own_is_named_and_nothing_begins(agent:
     for name in PRIVATE:
         for value in ("p2", {"page": "p2"}, None):
             with trio.fail_after(1):
-                answer = await run_tool(agent, tool.name, with_needed(tool, **{name: value}), None)
+                answer = await Toolbox(agent).run(tool.name, with_needed(tool, **{name: value}))
 
             assert answer.structured is not None
             told = answer.structured
@@ -54,9 +56,9 @@ async def test_a_word_that_is_not_a_tools_own_is_named_and_nothing_begins(agent:
 
 @pytest.mark.threat("C7")
 @pytest.mark.parametrize("mode", get_args(Mode))
-def test_no_mode_has_a_tool_that_evaluates_a_script(mode: Mode):
-    """A tool that does has to be kept from modes `ask` and `act`, and from what may not run."""
-    listed = list_tools(Agent(Bridge(Spill(), PageSettings()), AgentSettings(mode=mode, direct=True)))["tools"]
+async def test_no_mode_has_a_tool_that_evaluates_a_script_unless_it_is_asked_for(mode: Mode):
+    toolbox = Toolbox(Agent(Bridge(Spill(), PageSettings()), AgentSettings(mode=mode, direct=True)))
+    listed = as_list(await toolbox.offer())["tools"]
 
     assert {tool["name"]: sorted(tool["inputSchema"]["properties"]) for tool in listed} == {
         "list_pages": [],

@@ -23,14 +23,14 @@ def run(*words: str, given: str | bytes | None = None) -> Result:
 
 def read_options(*words: str) -> LaunchOptions | AttachOptions:
     taken: list[LaunchOptions | AttachOptions] = []
-    probe = click.command()(cli._with_browser(lambda options: taken.append(options)))
+    probe = click.command()(cli.with_browser(lambda options: taken.append(options)))
     CliRunner().invoke(probe, words, catch_exceptions=False, standalone_mode=False)
     return taken[0]
 
 
 def read_pages(*words: str, url: str = "") -> PageSettings:
     taken: list[PageSettings] = []
-    probe = click.command()(click.argument("url")(cli._with_pages(lambda pages, url: taken.append(pages))))
+    probe = click.command()(click.argument("url")(cli.with_pages(lambda pages, url: taken.append(pages))))
     CliRunner().invoke(probe, (*words, url), catch_exceptions=False, standalone_mode=False)
     return taken[0]
 
@@ -194,6 +194,7 @@ def test_a_missing_word_is_told_with_the_usage():
     assert "TOOL" in result.stderr
 
 
+@pytest.mark.feature("terminal.errors")
 @pytest.mark.parametrize(
     ("error", "exit_code"),
     [(UsageError("so"), 2), (ArgumentsInvalid("so"), 2), (BrowserGone("so"), 1), (KeyboardInterrupt(), 130)],

@@ -85,6 +85,7 @@ def verdicts(schema: Any, dialect: str, value: Any) -> set[bool | str]:
     return {not checked.check(value), by_library, *by_test}
 
 
+@pytest.mark.feature("pages.dialects")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_required_case_of_the_official_suite_is_right(dialect: str):
     wrong: list[str] = []

@@ -5,12 +5,16 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bridge import limits
 from bridge.errors import PageThrew
 from bridge.page.invocation import Ending
 from bridge.page.media import Media, Resource
-from bridge.tools.sources.content import read_completed
+from bridge.tools.modules.results import read_result
+from bridge.tools.own import Content
+from bridge.tools.sources.content import describe_block, read_completed, write_blocks
 from bridge.tools.tool import Tool
 from tests.pure.offers import offer
 
@@ -53,6 +57,7 @@ def test_a_picture_comes_with_a_line_at_its_place_and_the_type_of_its_bytes():
     assert read.media == (Media("image", "image/gif", GIF),)
 
 
+@pytest.mark.feature("results.content")
 @pytest.mark.threat("P10")
 @pytest.mark.parametrize("block", [AUDIO, {"type": "resource", "resource": {"uri": URI, "text": "x"}}])
 def test_sounds_and_resources_are_for_origins_that_the_user_named(block: object):
@@ -184,3 +189,20 @@ def test_a_string_stays_a_string():
     given = Ending("completed", "string", '{"content":[{"type":"text","text":"x"}]}', "", "", "")
 
     assert read_completed(webmcp_tool(), given) is given
+
+
+MEDIA = (Media("image", "image/gif", GIF), Media("audio", "audio/wav", WAV), Resource(URI, "text/plain", "terms", None))
+
+
+@given(
+    st.lists(st.sampled_from(MEDIA) | st.sampled_from(["", "fine", "[image image/gif]", "[image image/gif, 1 byte]"]))
+)
+def test_what_is_written_as_content_blocks_is_read_as_it_was(parts: list[str | Media | Resource]):
+    parts = parts[: limits.MEDIA_BLOCKS]
+    media = tuple(part for part in parts if not isinstance(part, str))
+    text = "\n".join(map(describe_block, parts))
+
+    read = read_result({"content": write_blocks(text, media)})
+
+    assert isinstance(read, Content)
+    assert (read.text, read.media) == (text, media)

@@ -120,6 +120,7 @@ def offered(*pages: PageTools, trusted: frozenset[str] = frozenset()) -> list[st
     return list(offer_directly({tools.page: tools for tools in pages}, settings, {}, gate).tools)
 
 
+@pytest.mark.feature("direct.origins")
 def test_only_loopback_and_named_origins_are_offered():
     pages = [offer("add", origin=LOCAL), offer("buy", origin="https://shop.example", page="p2")]
 
@@ -186,6 +187,7 @@ async def agent(nursery: trio.Nursery) -> Agent:
     return agent
 
 
+@pytest.mark.feature("direct.tools")
 async def test_each_change_is_one_notice(agent: Agent, autojump_clock: MockClock):
     agent.publish("add")
     assert await agent.counted() == 1

@@ -22,6 +22,7 @@ PROGRAMS = (
 )
 
 
+@pytest.mark.feature("browser.launch")
 @pytest.mark.parametrize(
     "name",
     [

@@ -542,6 +542,7 @@ def test_a_pattern_is_portable_if_every_engine_takes_it(pattern: str, is_common:
 # Use
 
 
+@pytest.mark.feature("pages.schemas")
 def test_a_listing_shows_what_clients_take_and_calls_are_checked_against_the_page_s_own():
     text = '{"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}'
     tools = offer("add", schema=text)
@@ -636,6 +637,7 @@ def holds_null(value: object) -> bool:
     return "null" in json.dumps(value)
 
 
+@pytest.mark.feature("pages.schemas")
 @settings(max_examples=40, deadline=None)
 @given(tapes, st.sampled_from([DRAFT_4, DRAFT_7, DRAFT_2019, DRAFT_2020]))
 def test_whatever_the_schema_is_its_export_is_plain_and_allows_no_less(tape: Tape, dialect: str):

@@ -199,6 +199,7 @@ def test_addresses_of_other_files_and_of_no_file_are_refused(home: Path, folders
     assert not folders.has_page(url)
 
 
+@pytest.mark.feature("rules.folders")
 @pytest.mark.threat("C8")
 @given(st.text())
 def test_no_text_leads_out_or_is_anything_but_an_answer_or_a_refusal(text: str):

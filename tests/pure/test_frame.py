@@ -22,12 +22,13 @@ from bridge.calls.answers import (
     visible_words,
     with_origin,
 )
+from bridge.calls.built_ins import BUILT_INS
 from bridge.calls.frame import escape, frame, reveal, unescape, unframe
 from bridge.calls.listing import Offer, list_offer
 from bridge.calls.results import Shown, clean_text, open_spill, shorten
 from bridge.errors import ArgumentsInvalid, CallTimedOut, DialogOpen, PageThrew
 from bridge.page.media import Media, Resource
-from bridge.serve.built_ins import BUILT_INS, _as_page_tool, _as_tool, as_result
+from bridge.serve.shapes import _as_page_tool, _as_tool, as_result
 from bridge.tools.naming import own
 from bridge.tools.tool import PageTools
 from tests.hidden import HIDDEN, SHOWN
@@ -61,6 +62,7 @@ def test_a_frame_gives_back_exactly_what_went_in(text: str, origin: str):
     assert unframe(frame(text, origin, NONCE)) == joined(text)
 
 
+@pytest.mark.feature("results.frame")
 @pytest.mark.threat("P9")
 @given(nasty_text, st.booleans())
 def test_only_the_two_delimiters_can_be_read_as_delimiters(text: str, json: bool):
@@ -72,6 +74,7 @@ def test_only_the_two_delimiters_can_be_read_as_delimiters(text: str, json: bool
     assert len(re.findall(f"</?page_content_{NONCE}", framed)) == 2
 
 
+@pytest.mark.feature("results.frame")
 @pytest.mark.threat("P3")
 @given(nasty_text)
 def test_nothing_hidden_is_left_in_a_frame(text: str):
@@ -224,6 +227,7 @@ def test_every_answer_has_128_new_bits_in_its_delimiters():
     assert len(mint_nonce()) == 32
 
 
+@pytest.mark.feature("results.frame")
 def test_a_result_says_whose_it_is_in_both_of_its_forms():
     with open_spill() as spill:
         answer = answer_result(shorten('{"a":"<b>"}', spill, json=True), ORIGIN, json=True)
@@ -356,7 +360,8 @@ def test_no_annotation_of_ours_vouches_for_a_page():
 
     assert told["annotations"] == {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
     assert told["_meta"]["pagebridge"]["claims"] == {"readOnlyHint": True, "title": r"a\u202eb"}
-    runs_page_code = [tool for tool in map(_as_tool, BUILT_INS) if tool["name"] in ("call_page_tool", "handle_dialog")]
+    shown = [_as_tool(tool, tool.title, "standard") for tool in BUILT_INS]
+    runs_page_code = [tool for tool in shown if tool["name"] in ("call_page_tool", "handle_dialog")]
     assert [tool["annotations"] for tool in runs_page_code] == [told["annotations"]] * 2
 
 

@@ -30,6 +30,7 @@ def test_without_further_words_every_tool_runs(mode: Mode):
     assert why_not(one(read_only=False), Rules(mode=mode)) is None
 
 
+@pytest.mark.feature("rules.mode")
 @pytest.mark.threat("C3")
 @pytest.mark.parametrize(
     ("read_only", "trusted"), list(product([True, False, None, 1, "true"], [TRUSTED, frozenset[str]()]))

@@ -1,6 +1,7 @@
 """The answer to a client's first word: what the SDK would say, or nothing."""
 
 import json
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -11,11 +12,13 @@ from trio.testing import memory_stream_one_way_pair
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.calls.results import Spill
+from bridge.calls.toolbox import Toolbox
 from bridge.serve.greeting import VERSIONS, Greeter, greet
 from bridge.serve.mcp import serve_agent
 from bridge.serve.stdio import Stdio
 from bridge.serve.streams import Incoming, Outgoing
 from bridge.settings import AgentSettings, PageSettings
+from bridge.tools.skills.skill import Skill
 from bridge.wire.nursery import open_background
 
 
@@ -25,9 +28,25 @@ def initialize(version: object = "2025-11-25", **more: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params | more}
 
 
-async def ask_sdk(message: dict[str, Any], *, direct: bool) -> dict[str, Any]:
+class Unchanging:
+    """A project, as far as the handshake needs one."""
+
+    async def wait_change(self, _: int) -> int:
+        await trio.sleep_forever()
+        raise AssertionError
+
+
+async def no_skills() -> list[Skill]:
+    return []
+
+
+async def ask_sdk(
+    message: dict[str, Any], *, direct: bool, project: bool = False, prompts: bool = False
+) -> dict[str, Any]:
     """What the SDK answers as this server."""
-    agent = Agent(Bridge(Spill(), PageSettings()), AgentSettings(direct=direct))
+    toolbox = Toolbox(Agent(Bridge(Spill(), PageSettings()), AgentSettings(direct=direct)))
+    if project:
+        toolbox.project = cast("Any", Unchanging())
     _, stdin = memory_stream_one_way_pair()
     stdout, from_bridge = memory_stream_one_way_pair()
     stdio = Stdio(stdin, stdout)
@@ -37,24 +56,30 @@ async def ask_sdk(message: dict[str, Any], *, direct: bool) -> dict[str, Any]:
             nursery.start_soon(stdio.write)
             incoming = Incoming(lines, stdio)
             outgoing = Outgoing(stdio, Greeter("7", 0, 1, direct=direct))
-            nursery.start_soon(serve_agent, agent, "7", incoming, outgoing)
+            skills = no_skills if prompts else None
+            nursery.start_soon(partial(serve_agent, toolbox, "7", incoming, outgoing, skills=skills))
             stdio.requests.hand_on(None)
             await to_sdk.send(json.dumps(message).encode())
             return json.loads(await from_bridge.receive_some(1_000_000))
 
 
+@pytest.mark.parametrize("prompts", [False, True])
+@pytest.mark.parametrize("project", [False, True])
 @pytest.mark.parametrize("direct", [False, True])
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_what_is_answered_is_what_the_sdk_answers(version: str, direct: bool):
+async def test_what_is_answered_is_what_the_sdk_answers(version: str, direct: bool, project: bool, prompts: bool):
     message = initialize(version)
 
-    greeted = greet(json.dumps(message).encode(), "7", direct=direct)
+    greeted = greet(json.dumps(message).encode(), "7", direct=direct, project=project, prompts=prompts)
 
     assert greeted is not None
     request_id, result = greeted
-    assert {"jsonrpc": "2.0", "id": request_id, "result": result} == await ask_sdk(message, direct=direct)
+    by_sdk = await ask_sdk(message, direct=direct, project=project, prompts=prompts)
+    assert by_sdk == {"jsonrpc": "2.0", "id": request_id, "result": result}
+    assert ("prompts" in result["capabilities"]) is prompts
 
 
+@pytest.mark.feature("mcp.versions")
 def test_every_version_that_has_a_handshake_is_known():
     assert VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
 

@@ -13,11 +13,14 @@ from trio.testing import memory_stream_one_way_pair, wait_all_tasks_blocked
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer, answer_error, answer_json
 from bridge.calls.bridge import Bridge
+from bridge.calls.built_ins import BUILT_INS
 from bridge.calls.results import Spill
+from bridge.calls.toolbox import Toolbox
 from bridge.errors import PageThrew
 from bridge.page.media import Media, Resource
-from bridge.serve import built_ins, lane, mcp
+from bridge.serve import lane, mcp, shapes
 from bridge.serve.client import Client
+from bridge.serve.elicitation import AskingTools
 from bridge.serve.greeting import Greeter
 from bridge.serve.lane import _read_call
 from bridge.serve.stdio import Stdio
@@ -64,7 +67,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def open_wire() -> AsyncIterator[Wire]:
+async def open_wire(asking: AskingTools | None = None) -> AsyncIterator[Wire]:
     bridge = Bridge(Spill(), PageSettings())
     to_bridge, stdin = memory_stream_one_way_pair()
     stdout, from_bridge = memory_stream_one_way_pair()
@@ -73,7 +76,8 @@ async def open_wire() -> AsyncIterator[Wire]:
     with trio.fail_after(10):
         async with open_background() as nursery:
             nursery.start_soon(stdio.write)
-            nursery.start_soon(Client(Agent(bridge), bridge, stdio, Greeter("7", 0, 1, direct=False)).serve)
+            greeter = Greeter("7", 0, 1, direct=False)
+            nursery.start_soon(Client(Toolbox(Agent(bridge)), bridge, stdio, greeter, asking=asking).serve)
             for message in HANDSHAKE:
                 await wire.say(message)
             assert (await wire.hear())["id"] == 0
@@ -98,20 +102,32 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.text[:5])
-async def test_a_client_can_not_tell_which_way_its_call_went(answer: Answer, monkeypatch: pytest.MonkeyPatch):
-    asked: list[tuple[str, str, dict[str, Any]]] = []
-
+def ways_of(shape: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which way each answer goes, by the module that gives it the form of MCP."""
+    ways: list[str] = []
     for way in (lane, mcp):
 
-        async def run(_: Agent, name: str, arguments: dict[str, Any], send: Any, way: str = way.__name__) -> Answer:
-            asked.append((way, name, arguments))
-            if send is not None:
-                await send(1, None, None)
-                await send(2.5, 3, "half")
-            return answer
+        def note(told: Any, way: str = way.__name__) -> dict[str, Any]:
+            ways.append(way)
+            return getattr(shapes, shape)(told)
 
-        monkeypatch.setattr(way, "run_tool", run)
+        monkeypatch.setattr(way, shape, note)
+    return ways
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.text[:5])
+async def test_a_client_can_not_tell_which_way_its_call_went(answer: Answer, monkeypatch: pytest.MonkeyPatch):
+    asked: list[tuple[str, dict[str, Any]]] = []
+    ways = ways_of("as_result", monkeypatch)
+
+    async def run(_: Toolbox, name: str, arguments: dict[str, Any], send: Any) -> Answer:
+        asked.append((name, arguments))
+        if send is not None:
+            await send(1, None, None)
+            await send(2.5, 3, "half")
+        return answer
+
+    monkeypatch.setattr(Toolbox, "run", run)
 
     async with open_wire() as wire:
         told: list[list[dict[str, Any]]] = []
@@ -122,20 +138,12 @@ async def test_a_client_can_not_tell_which_way_its_call_went(answer: Answer, mon
 
     by_lane, by_sdk = told
     assert sorted(by_lane, key=str) == sorted(by_sdk, key=str)
-    assert [one[0] for one in asked] == ["bridge.serve.lane"] * 2 + ["bridge.serve.mcp"] * 2
-    assert {one[1] for one in asked} == {"list_pages"}
-    assert [one[2] for one in asked] == [{"a": 1}] * 4
+    assert ways == ["bridge.serve.lane"] * 2 + ["bridge.serve.mcp"] * 2
+    assert asked == [("list_pages", {"a": 1})] * 4
 
 
 async def test_the_list_of_tools_is_the_same_both_ways(monkeypatch: pytest.MonkeyPatch):
-    asked: list[str] = []
-    for way in (lane, mcp):
-
-        def list_tools(agent: Agent, way: str = way.__name__) -> dict[str, Any]:
-            asked.append(way)
-            return built_ins.list_tools(agent)
-
-        monkeypatch.setattr(way, "list_tools", list_tools)
+    ways = ways_of("as_list", monkeypatch)
 
     told: list[dict[str, Any]] = []
     async with open_wire() as wire:
@@ -144,8 +152,26 @@ async def test_the_list_of_tools_is_the_same_both_ways(monkeypatch: pytest.Monke
             told.append(await wire.hear())
 
     assert told[0] == told[1] == told[2] == told[3]
-    assert len(told[0]["result"]["tools"]) == len(built_ins.BUILT_INS)
-    assert asked == ["bridge.serve.lane"] * 3 + ["bridge.serve.mcp"]
+    assert len(told[0]["result"]["tools"]) == len(BUILT_INS)
+    assert ways == ["bridge.serve.lane"] * 3 + ["bridge.serve.mcp"]
+
+
+async def test_a_call_that_may_ask_the_person_goes_the_way_on_which_that_can_be(monkeypatch: pytest.MonkeyPatch):
+    async def run(_: Toolbox, name: str, *__: object) -> Answer:
+        return Answer(f"lane: {name}")
+
+    async def ask(name: str, *_: object) -> Answer:
+        return Answer(f"sdk: {name}")
+
+    monkeypatch.setattr(Toolbox, "run", run)
+    asking = AskingTools(lambda name: "tools/list.py" if name == "list_pages" else None, ask)
+    async with open_wire(asking) as wire:
+        told: list[str] = []
+        for name in ("list_pages", "close_page"):
+            await wire.say({"id": 1, "method": "tools/call", "params": {"name": name, "arguments": {}}})
+            told.append((await wire.hear())["result"]["content"][0]["text"])
+
+    assert told == ["sdk: list_pages", "lane: close_page"]
 
 
 @pytest.mark.parametrize("meta", [{}, THE_LONG_WAY], ids=["lane", "sdk"])
@@ -161,8 +187,7 @@ async def test_what_a_client_took_back_is_not_answered(meta: dict[str, Any], mon
             ends.append("cancelled")
         raise AssertionError
 
-    for way in (lane, mcp):
-        monkeypatch.setattr(way, "run_tool", run)
+    monkeypatch.setattr(Toolbox, "run", run)
 
     async with open_wire() as wire:
         await wire.call(1, meta)
@@ -185,12 +210,11 @@ async def test_what_a_client_took_back_is_not_answered(meta: dict[str, Any], mon
 async def test_a_call_does_not_overtake_the_end_of_another_one_of_its_id(monkeypatch: pytest.MonkeyPatch):
     may_end = trio.Event()
 
-    async def run(_: Agent, name: str, *__: object) -> Answer:
+    async def run(_: Toolbox, name: str, *__: object) -> Answer:
         await may_end.wait()
         return Answer(name)
 
-    for way in (lane, mcp):
-        monkeypatch.setattr(way, "run_tool", run)
+    monkeypatch.setattr(Toolbox, "run", run)
 
     call = {"id": 5, "method": "tools/call"}
     first = call | {"params": {"name": "close_page", "arguments": {}, "_meta": THE_LONG_WAY}}
@@ -210,7 +234,7 @@ async def test_a_bug_of_ours_in_a_call_is_an_answer_too(monkeypatch: pytest.Monk
     async def run(*_: object) -> Answer:
         raise LookupError("a bug")
 
-    monkeypatch.setattr(lane, "run_tool", run)
+    monkeypatch.setattr(Toolbox, "run", run)
     async with open_wire() as wire:
         await wire.call(1, {})
         answer = await wire.hear()
@@ -221,10 +245,10 @@ async def test_a_bug_of_ours_in_a_call_is_an_answer_too(monkeypatch: pytest.Monk
 
 
 async def test_no_call_is_taken_before_the_handshake_is_over(monkeypatch: pytest.MonkeyPatch):
-    async def run(*_: object) -> Answer:
+    def refuse(_: Answer) -> dict[str, Any]:
         raise AssertionError("it was taken")
 
-    monkeypatch.setattr(lane, "run_tool", run)
+    monkeypatch.setattr(lane, "as_result", refuse)
     monkeypatch.setitem(globals(), "HANDSHAKE", HANDSHAKE[:1])
     async with open_wire() as wire:
         await wire.call(1, {})

@@ -39,6 +39,7 @@ def test_the_parts_of_a_listing_hold_each_tool_once_and_in_order():
     assert parts == 3
 
 
+@pytest.mark.feature("pages.listing")
 def test_a_group_can_be_asked_for_alone():
     listing = cut_listing([as_offer(offer("A/one", "B/two"))], "B", None)
 
@@ -52,6 +53,7 @@ def test_a_cursor_that_is_none_of_ours_is_refused(cursor: str):
         cut_listing([as_offer(offer("add"))], None, cursor)
 
 
+@pytest.mark.feature("pages.listing")
 @pytest.mark.threat("C4")
 def test_a_cursor_of_a_listing_that_changed_is_refused():
     many = [f"tool{number}" for number in range(limits.TOOLS_PER_LISTING + 1)]
@@ -61,6 +63,7 @@ def test_a_cursor_of_a_listing_that_changed_is_refused():
         cut_listing([as_offer(offer(*many, document="2"))], None, cursor)
 
 
+@pytest.mark.feature("pages.faults")
 def test_a_page_that_could_not_be_asked_is_there_with_its_reason():
     listing = cut_listing([Offer("p1", "http://a.test/", None, ("It hangs.",))], None, None)
 
@@ -118,6 +121,7 @@ def test_listed_schemas_are_exported_ones(profile: SchemaProfile):
     assert group["tools"][0]["inputSchema"] == exported
 
 
+@pytest.mark.feature("pages.listing")
 def test_a_site_with_dozens_of_tools_is_told_group_by_group_within_bounds():
     described = offer(*(f"g{number // 20}/tool{number}" for number in range(120)))
     offers = [as_offer(described)]

@@ -19,6 +19,7 @@ from bridge import limits
 from bridge.browser.secrets import secrets_in
 from bridge.calls.answers import Answer, answer_error
 from bridge.calls.log import open_log, recorded
+from bridge.calls.masks import Masks
 from bridge.calls.pipeline import Attempt
 from bridge.errors import BridgeError, CallTimedOut, PageThrew, ToolNotFound, UsageError
 from tests.pure.offers import offer
@@ -56,6 +57,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "calls.jsonl"
 
 
+@pytest.mark.feature("log.lines")
 @pytest.mark.threat("P19")
 def test_a_line_says_what_was_called_where_and_how_it_ended(path: Path):
     tools = offer("Cart/add")
@@ -248,6 +250,23 @@ def test_a_secret_that_is_a_number_is_not_written_as_one(path: Path):
     line = written(path, {"pin": 12345678, "a": 5}, secrets=["12345678"])
 
     assert line["arguments"] == {"pin": "[secret]", "a": 5}
+
+
+@pytest.mark.feature("log.secrets")
+def test_what_tools_were_granted_is_not_written_from_when_they_have_it_on(path: Path):
+    granted: list[str] = []
+    with open_log(path, ["hunter2"]) as log:
+        log.hide(lambda: Masks(granted))
+        for secret in ("sesame", "swordfish"):
+            granted.append(secret)
+            with recorded(log, "p1", "fill", {"value": f"{secret} hunter2"}) as record:
+                record.answer = answer_error(BridgeError(f"Tool 'fill' failed: {secret}"))
+                record.shown = {"result": f"the key is {secret}"}
+
+    text = path.read_text()
+    assert text.count("[secret]") == 8
+    for secret in ("sesame", "swordfish", "hunter2"):
+        assert secret not in text
 
 
 def test_words_that_everybody_uses_are_no_secrets(path: Path):

@@ -52,6 +52,7 @@ def run(path: Path, columns: int = 160) -> Result:
     return CliRunner().invoke(cli.main, ["log", str(path)], prog_name="pagebridge", env=env)
 
 
+@pytest.mark.feature("log.table")
 def test_each_call_is_a_line_below_its_day(path: Path):
     write(path, CALL, FAILED, CALL | {"time": "2026-12-01T01:00:00.000Z"})
 

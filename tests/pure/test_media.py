@@ -13,7 +13,7 @@ from bridge.calls.binary import answer_binary
 from bridge.calls.results import Spill, open_spill
 from bridge.page.invocation import Binary, Ending, read_ending
 from bridge.page.media import Media, Resource, read_base64, recognise
-from bridge.serve.built_ins import as_result
+from bridge.serve.shapes import as_result
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 

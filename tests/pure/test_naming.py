@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import limits
-from bridge.serve.built_ins import BUILT_INS
+from bridge.calls.built_ins import BUILT_INS
 from bridge.tools.naming import PREFIX, Owned, Owner, name_tools, own
 from bridge.tools.schema import check_schema
 from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
@@ -152,6 +152,7 @@ def test_an_iframe_keeps_its_names_though_a_reload_gives_it_another_handle():
     ]
 
 
+@pytest.mark.feature("direct.names")
 @pytest.mark.threat("P1")
 def test_a_name_that_was_given_is_never_another_pages():
     both = page_of({"G": ["add"]}), page_of({"G": ["add"]}, "p2")
@@ -181,6 +182,7 @@ def pages_of(offered: Mapping[str, tuple[Groups, Sequence[tuple[str, Groups]]]],
     return [page_of(own_groups, page, document, framed) for page, (own_groups, framed) in offered.items()]
 
 
+@pytest.mark.feature("direct.names")
 @pytest.mark.threat("P1")
 @given(sites)
 def test_every_tool_has_one_name_which_is_valid_unique_and_leads_back(offered):

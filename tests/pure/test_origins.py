@@ -61,6 +61,7 @@ NOT_MEANT = [
 NO_ORIGINS_OF_SITES = ["://", "null", "", "file:///srv/page.html", "chrome://version", "http://", "about:blank"]
 
 
+@pytest.mark.feature("rules.origins")
 @pytest.mark.parametrize(("pattern", "origin"), MEANT)
 def test_a_pattern_means_these_origins(pattern: str, origin: str):
     assert allows(pattern, origin)

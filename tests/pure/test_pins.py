@@ -85,10 +85,10 @@ def test_a_link_is_replaced_and_never_followed_when_written(path: Path, tmp_path
 
 @pytest.mark.threat("L3")
 def test_a_draft_that_somebody_has_put_there_is_not_written_into(path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module.secrets, "token_hex", lambda _: "guessed")
+    monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
     victim = path.with_name("victim")
     victim.write_text("mine")
-    path.with_name(f".{path.name}.guessed").symlink_to(victim)
+    path.with_name(f".{path.name}.{bytes(8).hex()}").symlink_to(victim)
 
     with pytest.raises(UsageError, match="can't be written"):
         write_pins(path, {})

@@ -59,6 +59,7 @@ async def test_values_that_do_not_rise_are_made_to(values: tuple[float, ...]):
     assert sent[0] == max(values[0], 0)
 
 
+@pytest.mark.feature("calls.progress")
 async def test_a_call_that_says_nothing_is_told_to_run_every_15_seconds(autojump_clock: MockClock):
     notices = Notices()
 

@@ -61,6 +61,7 @@ class Called:
     handle: str
 
 
+@pytest.mark.feature("calls.busy")
 @pytest.mark.threat("C2")
 async def test_calls_that_come_too_fast_are_busy_at_once_with_when_to_try_again(autojump_clock: MockClock):
     order = Order()

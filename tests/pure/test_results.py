@@ -181,6 +181,7 @@ def test_what_is_short_enough_stays_as_it_is(text: str, lines: int):
     assert (shown.total_bytes, shown.total_lines) == (len(text), lines)
 
 
+@pytest.mark.feature("results.long")
 @pytest.mark.parametrize(
     ("text", "size"),
     [

@@ -104,6 +104,7 @@ def test_what_is_not_an_object_of_json_is_refused_with_what_it_is(text: str, fou
     assert found in refusal(text)
 
 
+@pytest.mark.feature("pages.dialects")
 @pytest.mark.parametrize("name", DIALECTS)
 def test_each_dialect_is_known_by_its_uri_however_it_is_spelled(name: str):
     uri = DIALECTS[name].removesuffix("#").removeprefix("https:").removeprefix("http:")

@@ -36,6 +36,7 @@ def test_an_equal_tool_of_a_later_document_runs():
     assert choose(offer("add"), offer("new", "add", document="2"), "add").name == "add"
 
 
+@pytest.mark.feature("calls.scope")
 @pytest.mark.threat("P14")
 def test_another_origin_is_rejected_even_with_an_equal_tool():
     with pytest.raises(OriginChanged, match=r"http://a\.test to http://b\.test"):
@@ -162,6 +163,7 @@ def test_the_toolset_of_the_same_document_and_tools_lets_a_call_run():
     assert choose(offer("add"), offer("add"), "add", offer("add").toolset).name == "add"
 
 
+@pytest.mark.feature("calls.scope")
 @pytest.mark.threat("P14")
 @pytest.mark.parametrize(
     "present", [offer("add", document="2"), offer("add", "more"), offer("add", description="other")]
@@ -186,6 +188,7 @@ def test_the_same_words_from_another_place_make_a_toolset_stale(listed: PageTool
         choose(None, present, "add", listed.toolset)
 
 
+@pytest.mark.feature("pages.twins")
 def test_an_ambiguous_name_names_the_ids_and_an_id_is_never_ambiguous():
     twins = offer("A/same", "B/same")
 

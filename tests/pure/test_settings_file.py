@@ -45,13 +45,14 @@ def test_an_option_is_for_every_command_that_has_it_and_a_table_for_one(file: Pa
     assert "log" not in found
 
 
+@pytest.mark.feature("rules.settings")
 def test_every_option_of_every_command_can_be_in_it(file: Path):
     for name, command in main.commands.items():
         for option in command.params:
             words = [word[2:] for word in option.opts if word.startswith("--")]
             for word in words:
                 values = ("true", "1", '"x"')
-                told = [value for value in values if _takes(file, f"[{name}]\n{word} = {value}\n")]
+                told = [value for value in values if _takes(file, f'["{name}"]\n{word} = {value}\n')]
                 assert len(told) == 1, f"{name} --{word}: {told}"
 
 

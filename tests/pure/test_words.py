@@ -37,10 +37,15 @@ from bridge.calls.results import Spill
 from bridge.calls.scope import choose
 from bridge.errors import BridgeError
 from bridge.origins import OriginRules, address, read_origin, read_pattern
+from bridge.page.hands import Element
+from bridge.page.input import _not_actionable
 from bridge.page.invocation import Ending, read_ending
 from bridge.page.run import Run, Why
 from bridge.page.session import Page
+from bridge.serve.elicitation import ClientUi, Question, Reply
+from bridge.serve.waiting import too_many
 from bridge.settings import AgentSettings, PageSettings
+from bridge.tools.modules.process import ModuleProcess
 from bridge.tools.schema import check_schema
 from bridge.tools.sources.content import read_completed
 from bridge.tools.sources.page import PageCall, thrown
@@ -58,6 +63,7 @@ NEVER_TOLD = {
     "CallRejected": "a branch of the tree",
     "CallFailed": "a branch of the tree",
     "CheckFailed": "for people: pagebridge doctor",
+    "AlreadyThere": "for people: they change their project",
 }
 """Kinds that no agent reads, and why."""
 OWN_WORDS = ("tool_threw", "part_not_found", "time was over, and it stopped")
@@ -76,11 +82,13 @@ def unusable() -> PageTools:
     return page
 
 
-def in_time(seconds: float, *, browser_is_up: bool = True, waits_for_turn: bool = False) -> BridgeError:
+def in_time(
+    seconds: float, *, browser_is_up: bool = True, waits_for_turn: bool = False, runs: bool = False
+) -> BridgeError:
     """What an operation is ended with that came so far."""
 
     async def operation(attempt: Attempt) -> None:
-        attempt.browser_is_up, attempt.waits_for_turn = browser_is_up, waits_for_turn
+        attempt.browser_is_up, attempt.waits_for_turn, attempt.dispatched = browser_is_up, waits_for_turn, runs
         await trio.sleep_forever()
 
     return raised(
@@ -184,12 +192,48 @@ def refusing(agent: AgentSettings | None = None, *, page: bool = False, **words:
     return partial(raised, (lambda: one.check_page(offered)) if page else (lambda: one.check(tool)))
 
 
+def kept_out() -> BridgeError:
+    one = Gate(PageSettings(origins=OriginRules(blocked=("http://a.test",))), AgentSettings())
+    return raised(lambda: one.check_origin("p1", "http://a.test"))
+
+
 def unapproved() -> BridgeError:
     [tool] = offer("add")
     with tempfile.TemporaryDirectory() as folder:
         write_pins(Path(folder) / "pins.json", {"http://a.test": frozenset()})
         one = Gate(PageSettings(), AgentSettings(pins=Path(folder) / "pins.json"))
         return raised(lambda: one.check(tool))
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """An element, as far as it is told of."""
+
+    page: Called
+    uid: str
+
+
+def left_alone(why: str) -> BridgeError:
+    return _not_actionable(cast("Element", Pointed(Called("p1"), "d1e5")), why)
+
+
+def asking(*, has_ui: bool = True, times: int = 1, answer: object = True) -> BridgeError:
+    """What a tool that asks the person is told the last time."""
+
+    async def ask(_: Question) -> Reply:
+        return Reply("accept", {"answer": answer})
+
+    async def call() -> BridgeError:
+        ui = ClientUi("deploy", "tools/deploy.py", ask, has_ui=has_ui)
+        for _ in range(times - 1):
+            await ui.confirm("Deploy it?")
+        try:
+            await ui.confirm("Deploy it?")
+        except BridgeError as error:
+            return error
+        raise AssertionError("It was asked.")
+
+    return trio.run(call)
 
 
 PLAIN = offer("add")
@@ -216,6 +260,7 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "of an origin that is blocked": refusing(blocked=("http://a.test",)),
     "of an origin that is not allowed": refusing(allowed=("https://a.test",)),
     "of a page that is blocked": refusing(blocked=("http://a.test",), page=True),
+    "a page that is blocked is looked into": kept_out,
     "mode ask": refusing(AgentSettings(mode="ask")),
     "not approved": unapproved,
     # With which arguments
@@ -249,6 +294,7 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "ended by force, and not by us": ended_by_others,
     "time was over before it ran": lambda: in_time(30),
     "time was over while another one ran": lambda: in_time(30, waits_for_turn=True),
+    "time was over while a tool of ours ran": lambda: in_time(120, runs=True),
     "time was over before the browser was up": lambda: in_time(0.5, browser_is_up=False),
     "the browser starts still": lambda: errors.BrowserStarting(limits.BROWSER_WAIT_SECONDS, STARTING),
     "the browser does not let us in yet": lambda: errors.BrowserStarting(limits.ATTACH_WAIT_SECONDS, CONNECTING),
@@ -278,6 +324,25 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "too fast": lambda: busy(
         *(f"p{number // limits.CALLS_PER_PAGE + 2}" for number in range(limits.CALLS_AT_ONCE)), seconds=0
     ),
+    # Elements, forms and scripts
+    "no such element": lambda: errors.ElementGone("p1", "d1e5", "no document of the page has one of that name"),
+    "an element that is disabled": partial(left_alone, "it is disabled"),
+    "a form that was filled in part": lambda: errors.PartlyFilled(2, 3, left_alone("it can only be read")),
+    "a page that is too large": lambda: errors.PageTooLarge("p1", f"{limits.SNAPSHOT_ELEMENTS + 1:,} elements"),
+    "a page that never stays": lambda: errors.PageRestless("p1", limits.SNAPSHOT_TRIES),
+    "what was waited for did not come": lambda: errors.WaitedInVain('The text ["Paid"]', "p1", 10),
+    "no expression": lambda: errors.ScriptInvalid("SyntaxError: Unexpected token '}'"),
+    # Asking the person
+    "a client that asks nobody": partial(asking, has_ui=False),
+    "asked too often": partial(asking, times=limits.QUESTIONS_PER_CALL + 1),
+    "an answer that is none": partial(asking, answer=7),
+    "too many questions at once": too_many,
+    # Modules of a project
+    "a module's tool threw": lambda: errors.ModuleThrew("deploy", "KeyError: 'host'"),
+    "a module's result can't be told": lambda: errors.ResultUnusable(
+        "deploy", "/total is nan, which JSON has not: return null or text"
+    ),
+    "a module's process is gone": lambda: ModuleProcess("tools/deploy.py")._gone("it exited with code 1"),
     # Asked wrongly
     "no address": partial(raised, lambda: address("localhost:3000")),
     "a file": partial(raised, lambda: address("file:///etc/passwd")),
@@ -288,6 +353,18 @@ CASES: dict[str, Callable[[], BridgeError]] = {
     "no cursor": partial(raised, lambda: cut_listing([], None, "x")),
 }
 GIVEN: dict[str, BridgeError] = {
+    "ModuleUnusable": errors.ModuleUnusable(
+        "tools/deploy.py has changed since it was listed. Nothing ran; list tools again."
+    ),
+    "EndpointUnreachable": errors.EndpointUnreachable(
+        "https://api.tides.example can't be reached: Connection refused. Try again later."
+    ),
+    "EndpointFailed": errors.EndpointFailed(
+        "https://api.tides.example could not make the file: failed. Order it anew, or another one."
+    ),
+    "AnswerLost": errors.AnswerLost(
+        "https://api.tides.example did not end its answer within 30 s. What it was asked may be done. Try again later."
+    ),
     "PageGone while it ran": errors.PageGone(
         "Page p1 was closed. Use list_pages to see what is open."
     ).after_dispatch(),
@@ -363,6 +440,7 @@ def as_text(produced: dict[str, BridgeError]) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.feature("calls.codes")
 def test_every_sentence_is_the_one_that_was_reviewed(produced: dict[str, BridgeError]):
     text = as_text(produced)
     if os.environ.get("UPDATE_WORDS"):
@@ -399,6 +477,7 @@ def test_every_kind_of_error_is_among_them(produced: dict[str, BridgeError]):
     assert set(NEVER_TOLD) <= kinds
 
 
+@pytest.mark.feature("calls.codes")
 def test_every_code_is_in_the_documentation(produced: dict[str, BridgeError]):
     documentation = (Path(__file__).parents[2] / "README.md").read_text()
 

@@ -95,7 +95,7 @@ def _kept_of_calls(bridge: Bridge) -> list[str]:
     assert bridge._pages is not None
     pages = list(bridge._pages)
     handles = {page.handle for page in pages}
-    kept = [f"call in flight on {page.handle}" for page in bridge.order._in_flight]
+    kept = [f"call in flight on {page.handle if page else 'no page'}" for page in bridge.order._in_flight]
     kept += [f"call held for a dialog of {page.handle}" for page, held in bridge._held.items() if held]
     kept += [f"tools of {handle}" for handle in bridge.registry.snapshot if handle not in handles]
     kept += [f"documents of {handle}" for handle in bridge.source._told if handle not in handles]

@@ -11,6 +11,7 @@ from bridge.wire.commands import inspector, page, target
 from bridge.wire.connection import open_connection
 from bridge.wire.router import Json, RawEvent, SessionId
 from bridge.wire.transports import Transport
+from bridge.wire.watched import CONSOLE_EVENTS, LogAdded
 
 S1 = SessionId("S1")
 CRASHED: Json = {"method": "Inspector.targetCrashed", "params": {}, "sessionId": "S1"}
@@ -246,6 +247,27 @@ async def test_a_handler_may_send_and_may_listen_to_what_comes_next(peer):
         assert (await peer.next_command())["method"] == "Page.enable"
 
     assert seen == [inspector.TargetCrashed()]
+
+
+async def test_an_event_that_somebody_watches_is_handed_out_and_one_too_many_is_not_even_parsed(peer):
+    method = "Log.entryAdded"
+    entry = b'{"method":"Log.entryAdded","params":{"entry":{"level":"info","text":"said"}},"sessionId":"S1"}'
+    seen: list[object] = []
+    async with peer.open_link() as link:
+        link.connection.listen(S1, seen.append)
+        call = link.start(target.create_target("about:blank"))
+        command = await peer.next_command()
+        await peer.say(entry)
+        await wait_all_tasks_blocked()
+        link.connection.hearing.add(CONSOLE_EVENTS)
+        await peer.say(entry)
+        await wait_all_tasks_blocked()
+        link.connection.hearing._room = 0
+        await peer.say(b'{"method":"Log.entryAdded","params":{', {"id": command["id"], "result": {"targetId": "T"}})
+
+    assert call.value == "T"
+    assert [event.text for event in seen if isinstance(event, LogAdded)] == ["said"] * len(seen) == ["said"]
+    assert link.connection.hearing.missed[method] == 1
 
 
 async def test_an_event_that_is_for_nobody_is_not_even_parsed(peer):

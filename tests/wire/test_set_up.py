@@ -134,6 +134,7 @@ async def test_pages_that_do_not_answer_give_their_places_up_and_are_marked_unti
         assert {page.state for page in pages} == {"ready"}
 
 
+@pytest.mark.feature("browser.tabs")
 async def test_a_page_that_somebody_asks_for_does_not_wait_for_its_turn(peer: FakePeer):
     async with open_tabs(peer, TABS) as (pages, browser, link):
         wanted = list(pages)[-1]

@@ -7,8 +7,10 @@ import functools
 import io
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
@@ -26,10 +28,12 @@ from bridge.settings import (
     AttachOptions,
     DialogPolicy,
     FramePolicy,
+    Language,
     LaunchOptions,
     Mode,
     PageSettings,
     SchemaProfile,
+    Tier,
 )
 
 if TYPE_CHECKING:
@@ -46,9 +50,28 @@ class _Misuse(click.ClickException):
 
 
 class _Commands(click.Group):
+    def load_all(self) -> Mapping[str, click.Command]:
+        """Those that `serve`, which is started the most, has no use for, as well."""
+        import_module("bridge.cli_project")
+        return self.commands
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they are below."""
-        return list(self.commands)
+        """In the order in which they are below, and in bridge.cli_project."""
+        return list(self.load_all())
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A name may have two words: `tools ls` is a command beside `tools`."""
+        if args[0] == "serve":
+            return super().resolve_command(ctx, args)
+        self.load_all()
+        if (name := " ".join(args[:2])) in self.commands:
+            return name, self.commands[name], args[2:]
+        longer = [name for name in self.commands if name.startswith(f"{args[0]} ")]
+        if longer and args[0] not in self.commands:
+            ctx.fail(f"{args[0]} alone is no command: there are {', '.join(longer)}.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; what it raises of ours is a sentence for people, anything else is a bug to be seen."""
@@ -73,7 +96,8 @@ Examples:
   pagebridge call http://localhost:3000 add a=1 b=2    run one of its tools
   pagebridge serve                                     what an agent starts, over stdio
   pagebridge log calls.jsonl -f                        what do agents call? with serve --log calls.jsonl
-  pagebridge pin https://shop.example --pin tools.json   approve its tools; then serve --pin tools.json""",
+  pagebridge pin https://shop.example --pin tools.json   approve its tools; then serve --pin tools.json
+  pagebridge new tool weather                          a tool of this project; then tools ls, and validate""",
 )
 @click.version_option(package_name="pagebridge", message="%(prog)s %(version)s")
 @click.option(
@@ -89,7 +113,7 @@ def main(ctx: click.Context, settings: Path | None) -> None:
     if settings is not None:
         from bridge.serve.settings_file import read_settings
 
-        ctx.default_map = read_settings(settings, cast("click.Group", ctx.command).commands)
+        ctx.default_map = read_settings(settings, cast("_Commands", ctx.command).load_all())
     stdout = cast("io.TextIOWrapper | io.StringIO", sys.stdout)
     if isinstance(stdout, io.TextIOWrapper):
         # Pages write in all scripts; a terminal that has not all of them gets escapes, and not a traceback of ours.
@@ -229,6 +253,32 @@ _PIN: Final = click.option(
     help="Of each origin in FILE run only the tools that were approved there with `pagebridge pin`.",
 )
 
+PROJECT: Final = click.option(
+    "--project",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder of a project whose pagebridge.toml counts: its tools and skills, and who gets which. Its code runs as "
+    "you.",
+)
+MODULES: Final = click.option(
+    "--tool",
+    "modules",
+    type=click.Path(path_type=Path, dir_okay=False),
+    multiple=True,
+    metavar="PATH",
+    help="Also offer the tools of this Python module; may be repeated. Its code runs as you.",
+)
+AGENTS: Final = click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="NAME",
+    help="Offer what the project's [agents.NAME] lets this agent have; with several, what all of them have.",
+)
+OPEN: Final = click.option(
+    "--open", "urls", multiple=True, metavar="URL", help="Page to open at the start; may be repeated."
+)
+
 _SCHEMA_PROFILE: Final = click.option(
     "--schema-profile",
     type=click.Choice(get_args(SchemaProfile)),
@@ -237,7 +287,7 @@ _SCHEMA_PROFILE: Final = click.option(
 )
 
 
-def _with_browser(command: Callable[..., None]) -> Callable[..., None]:
+def with_browser(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that choose a browser; it gets what they say as `options`."""
 
     @functools.wraps(command)
@@ -255,7 +305,7 @@ def _with_browser(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _with_pages(command: Callable[..., None]) -> Callable[..., None]:
+def with_pages(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say how pages are looked at; it gets what they say as `pages`."""
 
     @functools.wraps(command)
@@ -311,9 +361,12 @@ def _names_given(names: tuple[str, ...]) -> list[str]:
     return [one.opts[0] for one in given if context.get_parameter_source(one.name or "") in places]
 
 
+AGENT_ALONE: Final = "--agent goes with --project DIR, whose pagebridge.toml says what each agent has."
+
+
 @main.command()
-@click.option("--open", "urls", multiple=True, metavar="URL", help="Page to open at the start; may be repeated.")
-@_with_pages
+@OPEN
+@with_pages
 @click.option(
     "--direct",
     is_flag=True,
@@ -332,8 +385,32 @@ def _names_given(names: tuple[str, ...]) -> list[str]:
     "--mode",
     type=click.Choice(get_args(Mode)),
     default=AgentSettings.mode,
-    help="act runs page tools; ask lists them all, and runs only those that a --trust-origin marks read-only; dev is "
-    "kept for the evaluation of scripts, which is yet to come, and does what act does until then.",
+    help="act (without it) runs page tools; ask lists them all, and runs only those that a --trust-origin marks "
+    "read-only; dev is act, and has what looks into a page and runs scripts there (with --tools).",
+)
+@click.option(
+    "--tools",
+    "built_ins",
+    default="pages",
+    metavar="PROFILE",
+    help="Built-in tools: pages (for pages and their tools; without it), debug (also for input, snapshots, console, "
+    "network), or names with commas between them.",
+)
+@click.option(
+    "--tier",
+    type=click.Choice(get_args(Tier)),
+    default=AgentSettings.tier,
+    help="How many of the tools for debugging: compact, mid or full (without it).",
+)
+@PROJECT
+@MODULES
+@AGENTS
+@click.option(
+    "--lang",
+    "language",
+    type=click.Choice(get_args(Language)),
+    metavar="en|fr",
+    help="Language of the tools' titles. Without it, that of the environment.",
 )
 @_PIN
 @_SCHEMA_PROFILE
@@ -342,9 +419,10 @@ def _names_given(names: tuple[str, ...]) -> list[str]:
     "log_path",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Append a line to FILE for each call of a page tool; `pagebridge log FILE` shows them.",
+    help="Append a line to FILE for each call of a page's tool, or of one for debugging, of a module or a skill; "
+    "`pagebridge log FILE` shows them.",
 )
-@_with_browser
+@with_browser
 def serve(
     options: LaunchOptions | AttachOptions,
     pages: PageSettings,
@@ -353,6 +431,12 @@ def serve(
     trusted: frozenset[str],
     mode: Mode,
     pins: Path | None,
+    built_ins: str,
+    tier: Tier,
+    project: Path | None,
+    modules: tuple[Path, ...],
+    agents: tuple[str, ...],
+    language: Language | None,
     schema_profile: SchemaProfile,
     log_path: Path | None,
 ) -> None:
@@ -374,6 +458,14 @@ def serve(
         from bridge.calls.pins import read_pins
 
         read_pins(pins)
+    chosen = None
+    if built_ins != "pages" or project is not None:
+        from bridge.calls.built_ins import choose_tools
+
+        chosen = choose_tools(built_ins, project, mode, tier)
+        pages = replace(pages, inspected=chosen.inspected)
+    if agents and project is None:
+        raise UsageError(AGENT_ALONE)
 
     with (
         divert_stdio() as (stdin, stdout),
@@ -387,12 +479,16 @@ def serve(
 
             from bridge.serve.greeting import Greeter
 
-            greeter = Greeter(version("pagebridge"), stdin, stdout, direct=direct)
+            has_project = project is not None or bool(modules)
+            has_skills = chosen is not None and chosen.has_skills
+            greeter = Greeter(
+                version("pagebridge"), stdin, stdout, direct=direct, project=has_project, prompts=has_skills
+            )
             greeter.look()
             import trio
 
             greeter.look()
-            from bridge.serve.built_ins import prepare
+            from bridge.calls.toolbox import prepare
             from bridge.serve.memory import keep_memory
             from bridge.serve.service import serve_stdio
 
@@ -402,7 +498,17 @@ def serve(
 
         greeter.look()
         agent = AgentSettings(
-            direct=direct, trusted_origins=trusted, schema_profile=schema_profile, mode=mode, pins=pins
+            direct=direct,
+            trusted_origins=trusted,
+            schema_profile=schema_profile,
+            mode=mode,
+            pins=pins,
+            tools=chosen.names if chosen is not None else (),
+            tier=tier,
+            project=project,
+            modules=modules,
+            agents=agents,
+            language=language,
         )
         trio.run(serve_stdio, options, pages, agent, addresses, log, greeter)
 
@@ -429,12 +535,19 @@ def show_log(file: Path, follow: bool) -> None:
     print_log(file, follow=follow)
 
 
-@main.command()
+@main.command(
+    epilog="""\b
+Of the project in this folder, and not of a page:
+  pagebridge tools ls              which tools agents get
+  pagebridge tools call weather    run one of them, or a built-in one
+  pagebridge tools eject click     begin an own tool in place of a built-in one
+  pagebridge tools restore click   take the built-in one back""",
+)
 @click.argument("url")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with every schema, as an agent gets it.")
-@_with_pages
+@with_pages
 @_SCHEMA_PROFILE
-@_with_browser
+@with_browser
 def tools(
     options: LaunchOptions | AttachOptions,
     pages: PageSettings,
@@ -473,8 +586,8 @@ Examples:
     help=f"Time for the tool: {limits.CALL_SECONDS:g} if not given, {limits.CALL_SECONDS_MAX:g} at most.",
 )
 @_PIN
-@_with_pages
-@_with_browser
+@with_pages
+@with_browser
 def call(
     options: LaunchOptions | AttachOptions,
     pages: PageSettings,
@@ -502,8 +615,8 @@ def call(
 @click.argument("url")
 @click.option("--pin", "pins", type=_PIN_FILE, required=True, metavar="FILE", help="Where to write what is approved.")
 @click.option("-y", "--yes", is_flag=True, help="Approve without asking.")
-@_with_pages
-@_with_browser
+@with_pages
+@with_browser
 def pin(options: LaunchOptions | AttachOptions, pages: PageSettings, url: str, pins: Path, yes: bool) -> None:
     """Approve the tools that the page at URL offers now.
 
@@ -517,7 +630,7 @@ def pin(options: LaunchOptions | AttachOptions, pages: PageSettings, url: str, p
 
 @main.command()
 @click.argument("url", required=False)
-@_with_browser
+@with_browser
 def doctor(options: LaunchOptions | AttachOptions, url: str | None) -> None:
     """Check that everything is in place.
 

@@ -1,4 +1,7 @@
-"""`pagebridge log`: the log of calls as a table for people, to its end or for as long as it grows."""
+"""`pagebridge log`: the log of calls as a table for people, to its end or for as long as it grows.
+
+A tool of ours has its source where one of a page has its origin.
+"""
 
 import json
 import os
@@ -169,8 +172,9 @@ class Row:
     outcome: str
     milliseconds: str
     arguments: str
-    why: str
-    """Code and sentence of its error; "" where it has none."""
+    """Or the call as its tool has it shown."""
+    more: tuple[str, ...]
+    """Lines below it: the result as its tool has it shown; code and sentence of its error."""
 
 
 def read_row(data: bytes) -> Row | None:
@@ -183,13 +187,16 @@ def read_row(data: bytes) -> Row | None:
         return None
     told = cast("dict[str, Any]", facts)
     day, clock = _read_time(told.get("time"))
-    words = {name: _word(told.get(name)) for name in ("page", "origin", "tool", "outcome")}
+    words = {name: _word(told.get(name)) for name in ("page", "tool", "outcome")}
+    shown = cast("dict[str, Any]", told["shown"]) if isinstance(told.get("shown"), dict) else {}
+    why = ": ".join(_word(told[name]) for name in ("code", "error") if name in told)
     return Row(
         day=day,
         time=clock,
+        origin=_word(told.get("origin") or told.get("source")),
         milliseconds=_word(told.get("duration_ms")),
-        arguments=_word(told.get("arguments")),
-        why=": ".join(_word(told[name]) for name in ("code", "error") if name in told),
+        arguments=_word(shown.get("call", told.get("arguments"))),
+        more=tuple(text for text in (why, _word(shown.get("result", ""))) if text),
         **words,
     )
 
@@ -237,7 +244,7 @@ class _Printer:
             click.echo(text)
 
     def _print_heading(self) -> None:
-        heading = Row("", "Time", "Page", "Origin", "Tool", "Outcome", "ms", "Arguments", "")
+        heading = Row("", "Time", "Page", "Origin", "Tool", "Outcome", "ms", "Arguments", ())
         for text in self._lines(heading):
             click.echo(click.style(text, dim=True))
 
@@ -252,8 +259,8 @@ class _Printer:
         else:
             room = self._columns - sum((TIME, PAGE, ORIGIN, TOOL, OUTCOME, MS)) - 12
             yield "  ".join([*start, fit(row.origin, ORIGIN), *end, fit(row.arguments, room)]).rstrip()
-        if row.why:
-            yield self._cut(indent + row.why)
+        for text in row.more:
+            yield self._cut(indent + text)
 
     def _cut(self, text: str) -> str:
         return fit(text, self._columns).rstrip()

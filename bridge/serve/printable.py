@@ -1,5 +1,8 @@
 """Text of a page on its way to a person's terminal."""
 
+import json
+import sys
+
 from bridge.calls.frame import reveal
 
 
@@ -8,3 +11,10 @@ def printable(text: str) -> str:
     tabs stay. One form for all who read: an agent gets them so, too.
     """
     return reveal(text, json=True)
+
+
+def as_json(value: object) -> str:
+    """For a person in lines, for a program in one."""
+    if sys.stdout.isatty():
+        return json.dumps(value, ensure_ascii=False, indent=2)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

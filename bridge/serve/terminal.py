@@ -28,7 +28,7 @@ from bridge.page.invocation import Ending
 from bridge.page.media import recognise
 from bridge.page.pages import Pages
 from bridge.page.session import Page
-from bridge.serve.printable import printable
+from bridge.serve.printable import as_json, printable
 from bridge.settings import AgentSettings, AttachOptions, LaunchOptions, PageSettings, SchemaProfile
 from bridge.tools.tool import PageTools
 from bridge.wire.nursery import open_background
@@ -46,7 +46,7 @@ def show_tools(
     where = address(url, allow_file=pages.allow_file)
     listing = run_bridge(partial(list_tools, options, pages, where, json_profile or "standard"))
     if json_profile is not None:
-        _print(_as_json(listing))
+        print_text(as_json(listing))
     else:
         from bridge.serve.table import print_tools  # rich is for people
 
@@ -72,9 +72,9 @@ def show_call(
         case "bytes":
             _print_bytes(ending)
         case "json" if sys.stdout.isatty():
-            _print(_as_json(json.loads(ending.text)))
+            print_text(as_json(json.loads(ending.text)))
         case _:
-            _print(ending.text)
+            print_text(ending.text)
 
 
 def run_bridge(operation: Callable[[trio.CancelScope], Awaitable[T | None]]) -> T:
@@ -220,13 +220,6 @@ def _read_stdin() -> str:
         raise UsageError(f"The arguments in stdin are not UTF-8: {error.reason}.") from error
 
 
-def _as_json(value: object) -> str:
-    """For a person in lines, for a program in one."""
-    if sys.stdout.isatty():
-        return json.dumps(value, ensure_ascii=False, indent=2)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def _print_bytes(ending: Ending) -> None:
     """To a program or into a file the bytes as they are; on a terminal, which they would garble, what they are."""
     data = read_bytes(ending)
@@ -237,10 +230,10 @@ def _print_bytes(ending: Ending) -> None:
         sys.stdout.buffer.write(data)
         return
     found = recognise(data)
-    _print(data.decode() if found.kind == "text" else f"[{describe_bytes(found, ending.binary, data)}]")
+    print_text(data.decode() if found.kind == "text" else f"[{describe_bytes(found, ending.binary, data)}]")
 
 
-def _print(text: str) -> None:
+def print_text(text: str) -> None:
     """Print a page's text: to a program as it is, to a terminal with nothing in it that a terminal would obey."""
     text = clean_text(text)
     click.echo(printable(text) if sys.stdout.isatty() else text)

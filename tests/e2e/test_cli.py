@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -80,6 +81,7 @@ def run_on_terminal(*words: str) -> str:
     return seen.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.feature("terminal.tools")
 def test_tools_are_shown_as_a_table_with_the_problems_below(url: str):
     done = run("tools", url)
 
@@ -104,6 +106,7 @@ def test_tools_fit_a_narrow_terminal(url: str):
     assert lines[start : start + 4] == ["  add", "    a: number", "    b?: number = 5", "    Add two numbers"]
 
 
+@pytest.mark.feature("terminal.tools")
 def test_tools_as_json_are_what_an_agent_gets(url: str):
     done = run("tools", url, "--json")
 
@@ -135,6 +138,7 @@ def test_tools_of_iframes_are_shown_where_they_were_asked_for(site: Site):
     assert run("call", page, "inside", "--frames", "same-origin").stdout == b"/framed\n"
 
 
+@pytest.mark.feature("pages.files")
 def test_tools_of_a_file_are_shown_and_called_where_that_was_asked_for(tmp_path: Path):
     file = tmp_path / "page.html"
     file.write_text(f"<!doctype html>{PAGE}")
@@ -165,6 +169,7 @@ def test_a_page_without_tools_is_no_failure(site: Site):
     assert b"Nothing answered the devtoolstooldiscovery event" in done.stdout
 
 
+@pytest.mark.feature("terminal.call")
 @pytest.mark.parametrize(
     ("words", "given", "result"),
     [
@@ -184,6 +189,7 @@ def test_a_call_prints_the_result(words: tuple[str, ...], given: bytes, result: 
     assert done.returncode == 0
 
 
+@pytest.mark.feature("terminal.call")
 @pytest.mark.parametrize(
     ("words", "exit_code", "said"),
     [
@@ -286,12 +292,14 @@ async def test_in_a_running_browser_no_tab_is_left(url: str):
     assert left == ["about:blank"]
 
 
+@pytest.mark.feature("mcp.stdout")
 def test_serve_prints_nothing_on_stdout_for_people(url: str):
     done = run("serve", "--open", url, "-vv")
 
     assert (done.returncode, done.stdout) == (0, b"")
 
 
+@pytest.mark.feature("terminal.doctor")
 def test_doctor_finds_everything_in_place(url: str):
     done = run("doctor", url, env={"COLUMNS": "200"})
 
@@ -299,6 +307,7 @@ def test_doctor_finds_everything_in_place(url: str):
     checks = ("Browser found", "Browser starts", "MCP handshake", "Page tool called", "WebMCP", "Your page")
     assert done.returncode == 0, text
     assert [line[9:27].rstrip() for line in text.splitlines() if line.startswith("ok ")] == list(checks)
+    assert re.search(r"Browser starts +\w*Chrome/\d+", text)
     assert "add(1, 2) answered 3" in text
     assert "--webmcp turns it on" in text
     assert f"{url} offers 7 tools" in text
@@ -317,11 +326,12 @@ def test_doctor_finds_everything_in_place(url: str):
 )
 def test_doctor_gives_the_server_its_own_options(options: LaunchOptions | AttachOptions):
     taken: list[LaunchOptions | AttachOptions] = []
-    probe = click.command()(cli._with_browser(lambda options: taken.append(options)))
+    probe = click.command()(cli.with_browser(lambda options: taken.append(options)))
     CliRunner().invoke(probe, option_words(options), env=option_variables(options), catch_exceptions=False)
     assert taken == [options]
 
 
+@pytest.mark.feature("webmcp.tools")
 def test_doctor_says_that_webmcp_is_switched_on():
     done = run("doctor", "--webmcp", env={"COLUMNS": "400"})
 
@@ -331,6 +341,7 @@ def test_doctor_says_that_webmcp_is_switched_on():
     assert "can end as a whole" in line
 
 
+@pytest.mark.feature("terminal.doctor")
 def test_doctor_says_what_to_do_without_a_browser():
     done = run("doctor", "--browser", "/nonexistent")
 
@@ -360,6 +371,7 @@ def test_the_command_is_installed_beside_python():
     assert done.stdout.startswith(b"pagebridge ")
 
 
+@pytest.mark.feature("dialogs.answer")
 def test_a_tool_that_asks_with_a_dialog_is_answered_as_the_person_says(site: Site):
     ask = tool("ask", "() => confirm('Delete all?') ? 'deleted' : 'kept'")
     url = site.page("/asks", offering(ask))

@@ -18,7 +18,7 @@ step = @printf '\n== %s ==\n' '$(1)'
 .DEFAULT_GOAL := help
 # The order of `check` is the order a person wants to read: tests last.
 .NOTPARALLEL:
-.PHONY: help setup chromium schema-suite demo test fast browser torture fuzz soak check fmt fmt-check lint types layers shims security threats peer bench bench-quick profile lock clean
+.PHONY: help setup chromium schema-suite demo test fast browser torture fuzz soak check fmt fmt-check lint types layers shims security features tools proofs peer bench bench-quick profile lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,7 +83,7 @@ fuzz: $(READY) chromium ## send anything to both sides for MINUTES=20; SEED=N MI
 soak: $(READY) chromium ## navigate and call for 10 minutes, or ARGS=minutes: does anything grow?
 	@$(BIN)/python -m tests.torture.soak $(ARGS)
 
-check: fmt-check lint types layers shims threats test ## everything that must hold before a change lands
+check: fmt-check lint types layers shims proofs test ## everything that must hold before a change lands
 
 fmt: $(READY) ## format the Python code and sort its imports
 	@$(BIN)/ruff check --select I --fix
@@ -112,11 +112,18 @@ shims: $(NODE_READY) ## tsc over the JavaScript that runs in pages, and over pag
 	@echo "No errors."
 
 security: $(READY) ## write the table of attacks and tests in SECURITY.md
-	@$(BIN)/python -m scripts.security
+	@$(BIN)/python -m scripts.proofs security
 
-threats: $(READY) ## does every attack of SECURITY.md have a test?
-	$(call step,threats: tests/threats.toml)
-	@$(BIN)/python -m scripts.security --check
+features: $(READY) ## write the table of features and tests in docs/features.md
+	@$(BIN)/python -m scripts.proofs features
+
+tools: $(READY) ## write the reference of the built-in tools, docs/tools.md
+	@$(BIN)/python -m scripts.tools_reference
+
+proofs: $(READY) ## has every attack of SECURITY.md and every feature of docs/features.md a test; is docs/tools.md true?
+	$(call step,proofs: tests/threats.toml and tests/features.toml)
+	@$(BIN)/python -m scripts.proofs --check security features
+	@$(BIN)/python -m scripts.tools_reference --check
 
 peer: $(READY) $(PEER_READY) chromium ## compare what pagebridge lists with what chrome-devtools-mcp does: docs/peer.md
 	@$(WITH_NODE) $(BIN)/python -m bench.peer_listing

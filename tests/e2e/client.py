@@ -7,11 +7,12 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import trio
 from mcp import Client
-from mcp.client.session import MessageHandlerFnT
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
@@ -28,16 +29,22 @@ async def open_agent(
     before: Sequence[str] = (),
     era: Era = "legacy",
     message_handler: MessageHandlerFnT | None = None,
+    on_question: ElicitationFnT | None = None,
+    folder: Path | None = None,
 ) -> AsyncGenerator[Client]:
     """`pagebridge serve` with these words, and the SDK's client connected to it.
 
     Args:
         before: words that stand before `serve`.
+        on_question: answers for the person; without it, the client can't ask.
+        folder: where it is started; here if None.
     """
     args = [*COMMAND[1:], *before, "serve", *words]
-    server = StdioServerParameters(command=COMMAND[0], args=args, env=dict(os.environ))
+    server = StdioServerParameters(command=COMMAND[0], args=args, env=dict(os.environ), cwd=folder)
     with trio.fail_after(60):
-        async with Client(stdio_client(server), mode=era, message_handler=message_handler) as client:
+        async with Client(
+            stdio_client(server), mode=era, message_handler=message_handler, elicitation_callback=on_question
+        ) as client:
             yield client
 
 

@@ -26,6 +26,7 @@ def tabs_of(browser: RunningBrowser) -> dict[str, str]:
         return {tab["id"]: tab["url"] for tab in json.load(answer) if tab["type"] == "page"}
 
 
+@pytest.mark.feature("browser.attach")
 @pytest.mark.parametrize("form", ["http", "websocket", "profile"])
 async def test_each_form_attaches_and_leaves_the_browser_and_its_tabs(running: RunningBrowser, site: Site, form: str):
     tabs = await trio.to_thread.run_sync(tabs_of, running)

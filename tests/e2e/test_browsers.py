@@ -11,6 +11,7 @@ from tests.sites import Site, offering, tool
 PAGE = offering(tool("where", "() => location.pathname"), tool("ask", "() => String(confirm('sure?'))"))
 
 
+@pytest.mark.feature("browser.launch")
 @NEEDS_SHELL
 @pytest.mark.parametrize("words", [(), ("--debug-port", "0")], ids=["pipe", "port"])
 async def test_a_browser_that_is_launched_runs_tools(words: tuple[str, ...], site: Site):

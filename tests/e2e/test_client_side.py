@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from bridge import limits
-from bridge.serve.built_ins import BUILT_INS
+from bridge.calls.built_ins import BUILT_INS
 from bridge.serve.stdio import INVALID_REQUEST
 from tests.e2e.client import COMMAND, open_agent, open_raw
 from tests.e2e.test_life import HANGING, start_with_page, wait_exit
@@ -195,6 +195,7 @@ atexit.register(end)
 """
 
 
+@pytest.mark.feature("mcp.stdout")
 async def test_what_is_printed_by_a_dependency_or_at_the_exit_is_not_on_stdout(site: Site, tmp_path: Path):
     (tmp_path / "sitecustomize.py").write_text(NOISE)
     url = site.page("/noise", HANGING)

@@ -24,7 +24,7 @@ from mcp_types import (
 
 from bridge import limits
 from bridge.browser.executable import find_browser
-from bridge.serve.built_ins import BUILT_INS
+from bridge.calls.built_ins import BUILT_INS
 from tests.e2e.client import ERAS, Era, open_agent, open_raw, read, text_of
 from tests.e2e.test_life import children_of
 from tests.sites import Site, offering, tool
@@ -100,6 +100,7 @@ async def call_in_page(agent: Client, tool: str, **arguments: object) -> str:
     return text_of(answer)
 
 
+@pytest.mark.feature("direct.tools")
 @pytest.mark.parametrize("era", ERAS)
 async def test_page_tools_are_listed_called_and_announced_once_a_change(era: Era, site: Site):
     async with open_listening("--direct", era=era) as (agent, notices):
@@ -147,6 +148,7 @@ async def test_page_tools_are_listed_called_and_announced_once_a_change(era: Era
     assert shown.annotations.open_world_hint is True
 
 
+@pytest.mark.feature("direct.names")
 async def test_twins_in_two_pages_are_told_apart_and_keep_their_names(site: Site):
     page = offering(tool("where", "() => location.pathname"))
     async with open_agent("--direct", "--open", site.page("/one", page), "--open", site.page("/two", page)) as agent:
@@ -191,6 +193,7 @@ async def test_a_direct_call_runs_what_was_listed_or_nothing(site: Site):
     assert text_of(told) == "changed"
 
 
+@pytest.mark.feature("direct.tools")
 async def test_more_tools_than_clients_take_are_cut_and_the_rest_is_told(site: Site):
     many = offering(*(tool(f"tool{number}", f"() => {number}") for number in range(150)))
     async with open_agent("--direct", "--open", site.page("/many", many)) as agent:
@@ -216,6 +219,7 @@ def with_names(tmp_path: Path) -> Path:
     return script
 
 
+@pytest.mark.feature("direct.origins")
 async def test_a_foreign_origin_is_offered_only_where_it_was_named(site: Site, with_names: Path):
     site.page("/foreign", offering(tool("where", "() => location.host")))
     named, other = (site.origin.replace("127.0.0.1", host) for host in ("shop.test", "other.test"))
@@ -246,6 +250,7 @@ SCHEMAS = (
 )
 
 
+@pytest.mark.feature("pages.schemas")
 @pytest.mark.parametrize("profile", ["standard", "strict"])
 async def test_a_strict_client_takes_every_schema(profile: str, site: Site):
     odd = offering(*(tool(f"odd{number}", "() => 1", schema) for number, schema in enumerate(SCHEMAS)))
@@ -268,6 +273,7 @@ async def test_a_strict_client_takes_every_schema(profile: str, site: Site):
         assert listing[shown.title]["inputSchema"] == shown.input_schema
 
 
+@pytest.mark.feature("mcp.small")
 @pytest.mark.parametrize("era", ERAS)
 async def test_without_direct_the_list_is_constant_and_nothing_is_announced(era: Era, site: Site):
     notices = Notices()

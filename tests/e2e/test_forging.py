@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult, TextContent
 
+from bridge.calls.built_ins import BY_NAME
 from bridge.calls.frame import unframe
-from bridge.serve.built_ins import BY_NAME
 from tests.e2e.client import ERAS, Era, open_raw
 from tests.e2e.hostile import open_hostile
 from tests.e2e.test_cli import run_on_terminal
@@ -113,11 +113,11 @@ async def test_nothing_that_a_page_says_can_be_taken_for_anything_else(era: Era,
 async def test_no_answer_has_delimiters_that_another_one_had(site: Site):
     serve(site)
     async with open_hostile(site, "forging") as agent:
-        answers = [await agent.call_tool("call_page_tool", {"page": "p2", "tool": "tell"}) for _ in range(3)]
+        answers = [await agent.call_tool("call_page_tool", {"page": "p2", "tool": "tell"}) for _ in range(2)]
 
     nonces = [re.findall(r"</?page_content_([0-9a-f]{32})", text_of(answer)) for answer in answers]
     assert all(first == last for first, last in nonces)
-    assert len({first for first, _ in nonces}) == 3
+    assert len({first for first, _ in nonces}) == 2
 
 
 def check_seen(text: str) -> None:

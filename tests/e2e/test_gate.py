@@ -69,6 +69,7 @@ async def test_an_agent_hears_which_origins_are_kept_out_and_reaches_none_of_the
     assert text_of(direct) == site.origin
 
 
+@pytest.mark.feature("rules.mode")
 @pytest.mark.threat("C3")
 @pytest.mark.parametrize("mode", ["ask", "act", "dev"])
 async def test_a_mode_is_the_same_at_every_door_over_stdio(mode: str, site: Site):
@@ -136,6 +137,7 @@ def test_a_page_that_is_kept_out_offers_a_person_nothing_either(site: Site):
     assert "--allow-origin" in error_of(called)
 
 
+@pytest.mark.feature("rules.settings")
 @pytest.mark.threat("C3")
 async def test_rules_come_from_a_file_too_and_the_command_line_replaces_them(site: Site, tmp_path: Path):
     url, file = site.page("/by-file", offering(WHERE)), tmp_path / "settings.toml"
@@ -168,6 +170,7 @@ def test_settings_that_can_not_be_used_are_one_sentence(tmp_path: Path):
     assert "There is no settings file" in error_of(missing)
 
 
+@pytest.mark.feature("terminal.errors")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -231,6 +234,7 @@ def person(browser: str, pins: Path) -> Person:
     return Person(browser, pins)
 
 
+@pytest.mark.feature("rules.pins")
 def test_a_person_approves_what_is_there_and_is_shown_what_changes(site: Site, person: Person):
     url = site.page("/shop", offering(ADD, WHERE))
     first = person.pin(url, answer="y\n")
@@ -295,6 +299,7 @@ def test_a_page_without_tools_has_nothing_to_approve(site: Site, person: Person)
     assert not person.pins.exists()
 
 
+@pytest.mark.feature("rules.pins")
 @pytest.mark.threat("C3")
 async def test_a_running_bridge_heeds_an_approval_at_once(site: Site, person: Person):
     url = site.page("/live", offering(ADD))

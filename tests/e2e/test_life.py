@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from bridge.serve.built_ins import BUILT_INS
+from bridge.calls.built_ins import BUILT_INS
 from tests.browser.test_process import doors
 from tests.browsers import run_chromium
 from tests.e2e.client import RawClient, open_raw
@@ -111,6 +111,7 @@ async def test_neither_the_bridge_nor_its_browser_listens_anywhere(site: Site):
         assert doors(everybody) == []
 
 
+@pytest.mark.feature("mcp.end")
 @pytest.mark.threat("L5")
 async def test_closing_stdin_while_a_call_runs_ends_everything(site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
@@ -157,6 +158,7 @@ async def test_closing_stdin_while_a_browser_is_looked_for_again_ends_everything
         assert b"Traceback" not in client.errors
 
 
+@pytest.mark.feature("mcp.end")
 async def test_requests_that_were_read_get_their_answers_first(site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:
         await start_with_page(client)
@@ -168,6 +170,7 @@ async def test_requests_that_were_read_get_their_answers_first(site: Site):
         assert answers == dict.fromkeys(requests, "done")
 
 
+@pytest.mark.feature("mcp.end")
 @pytest.mark.threat("L5")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_everything_with_exit_code_0(number: signal.Signals, site: Site):
@@ -211,6 +214,7 @@ async def test_killing_the_bridge_ends_its_browser(words: tuple[str, ...], site:
             await wait_gone(browsers)
 
 
+@pytest.mark.feature("mcp.start")
 async def test_the_handshake_does_not_wait_for_a_browser(tmp_path: Path):
     never = tmp_path / "browser"
     never.write_text("#!/bin/sh\nexec sleep 60\n")
@@ -224,6 +228,7 @@ async def test_the_handshake_does_not_wait_for_a_browser(tmp_path: Path):
         assert answer["structuredContent"]["code"] == "browser_starting"
 
 
+@pytest.mark.feature("mcp.start")
 async def test_a_browser_that_dies_at_start_is_explained(tmp_path: Path):
     broken = tmp_path / "browser"
     broken.write_text("#!/bin/sh\necho 'libnss3.so: not found' >&2\nexit 1\n")
@@ -235,6 +240,7 @@ async def test_a_browser_that_dies_at_start_is_explained(tmp_path: Path):
         assert "libnss3.so: not found" in answer["content"][0]["text"]
 
 
+@pytest.mark.feature("mcp.stdout")
 @pytest.mark.threat("C1")
 async def test_lines_that_are_no_messages_are_answered_and_passed_over(site: Site):
     async with open_raw() as client:
@@ -253,6 +259,7 @@ async def test_lines_that_are_no_messages_are_answered_and_passed_over(site: Sit
         assert "tools" in await client.result(await client.ask("tools/list"))
 
 
+@pytest.mark.feature("calls.cancel")
 @pytest.mark.threat("C5")
 async def test_a_cancelled_call_is_not_answered(site: Site):
     async with open_raw("--open", site.page("/hang", HANGING)) as client:

@@ -50,6 +50,7 @@ def content_of(path: Path) -> tuple[bytes, int]:
     return path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.feature("log.lines")
 @pytest.mark.threat("P19")
 async def test_each_call_of_a_page_tool_leaves_one_line(site: Site, path: Path):
     async with open_agent("--open", site.page("/log", PAGE), "--log", str(path)) as agent:
@@ -124,6 +125,7 @@ async def test_a_call_that_is_cancelled_leaves_a_line(site: Site, path: Path):
         assert (line["origin"], line["arguments"]) == (site.origin, {"a": 1})
 
 
+@pytest.mark.feature("log.secrets")
 @pytest.mark.threat("L4")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_secrets_from_the_environment_are_in_no_command_line_log_or_line_of_stderr(site: Site, path: Path):
@@ -151,6 +153,7 @@ async def test_secrets_from_the_environment_are_in_no_command_line_log_or_line_o
             assert secret not in place
 
 
+@pytest.mark.feature("log.secrets")
 @pytest.mark.threat("P19", "L4")
 async def test_secrets_that_we_attach_with_are_not_in_the_log(site: Site, path: Path):
     with run_chromium(site.page("/secret", PAGE)) as browser:
@@ -212,6 +215,7 @@ def test_a_reader_that_stops_ends_the_table_quietly(path: Path):
     assert said == b""
 
 
+@pytest.mark.feature("log.table")
 async def test_a_log_is_followed_until_ctrl_c(path: Path):
     with trio.fail_after(60):
         process = await trio.lowlevel.open_process(

@@ -6,7 +6,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp_types import INVALID_PARAMS
 
-from bridge.serve.built_ins import BUILT_INS
+from bridge.calls.built_ins import BUILT_INS
 from bridge.tools.naming import PREFIX
 from tests.e2e.client import ERAS, Era, read, text_of
 from tests.e2e.hostile import open_hostile

@@ -46,6 +46,7 @@ os.pidfd_open = pidfd_open
 """
 
 
+@pytest.mark.feature("mcp.end")
 @pytest.mark.threat("L5")
 @pytest.mark.parametrize(
     ("wrapper", "killed", "patch"),

@@ -23,6 +23,7 @@ PAGE = offering(
 )
 
 
+@pytest.mark.feature("results.pictures")
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_agent_sees_what_a_tool_paints(era: Era, site: Site):
     async with open_agent("--open", site.page("/paints", PAGE), "--trust-origin", site.origin, era=era) as agent:
@@ -46,6 +47,7 @@ async def test_an_agent_sees_what_a_tool_paints(era: Era, site: Site):
     ]
 
 
+@pytest.mark.feature("results.content")
 @pytest.mark.threat("P10")
 async def test_only_an_origin_that_was_named_answers_in_the_form_of_mcp(site: Site):
     words = ("--open", site.page("/paints", PAGE), "--trust-origin", "https://shop.example")

@@ -37,6 +37,7 @@ ODD = tool(
 )
 
 
+@pytest.mark.feature("calls.progress")
 @pytest.mark.parametrize("era", ERAS)
 async def test_what_a_tool_reports_reaches_the_client(era: Era, site: Site):
     heard: list[tuple[float, float | None, str | None]] = []
@@ -52,6 +53,7 @@ async def test_what_a_tool_reports_reaches_the_client(era: Era, site: Site):
     assert heard[:3] == [(0, 3, "step 0"), (1, 3, "step 1"), (2, 3, "step 2")]
 
 
+@pytest.mark.feature("calls.progress")
 @pytest.mark.threat("P13")
 async def test_a_flood_of_reports_is_at_most_ten_a_second(site: Site):
     heard: list[float] = []

@@ -1,5 +1,5 @@
-"""A client hands back a `requestState` of MCP's multi round-trip requests. No tool of ours asks the client anything, so
-none was ever given: each is forged, and has no effect whatever."""
+"""A client hands back a `requestState` of MCP's multi round-trip requests. No built-in tool asks the client anything,
+so none was ever given: each is forged, and has no effect. `tests/wire/test_asking.py` tells of tools that ask."""
 
 import base64
 import copy
@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from mcp_types import INVALID_PARAMS
 
-from bridge.serve.built_ins import BUILT_INS
+from bridge.calls.built_ins import BUILT_INS
 from tests.e2e.client import Era, RawClient, open_raw
 from tests.fuzz.lines import META_OF_2026
 from tests.sites import Site, offering, tool
@@ -40,11 +40,13 @@ class Asking:
         self._meta = {} if era == "legacy" else {"_meta": META_OF_2026}
 
     async def call(self, name: str, given: Json, **more: Any) -> Json:
-        """The whole answer but for its id."""
+        """The whole answer but for its id, and for the note that the same call was refused before."""
         message = await self._client.answer(
             await self._client.ask("tools/call", name=name, arguments=given, **self._meta, **more)
         )
         del message["id"]
+        if "result" in message:
+            del message["result"]["content"][1:]
         return message
 
     async def count(self, **more: Any) -> Json:

@@ -7,7 +7,7 @@ from mcp import MCPError
 from mcp_types import INVALID_PARAMS
 
 from bridge import limits
-from bridge.serve.built_ins import BUILT_INS
+from bridge.calls.built_ins import BUILT_INS
 from bridge.serve.greeting import INSTRUCTIONS
 from tests.e2e.client import ERAS, Era, open_agent, open_raw, read, text_of
 from tests.sites import Site, offering, tool
@@ -23,6 +23,7 @@ PAGE = offering(
 )
 
 
+@pytest.mark.feature("pages.discovery", "mcp.versions")
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_agent_lists_and_calls_what_a_page_defines(era: Era, site: Site):
     async with open_agent("--open", site.page("/agent", PAGE), era=era) as agent:
@@ -53,6 +54,7 @@ async def test_an_agent_lists_and_calls_what_a_page_defines(era: Era, site: Site
     assert no_such_tool.value.error.code == INVALID_PARAMS
 
 
+@pytest.mark.feature("calls.elements")
 async def test_an_element_that_a_result_gave_goes_back_into_a_call(site: Site):
     page = "<button id=add>Add to cart</button>" + offering(
         tool("find", "() => document.querySelector('button')"),
@@ -77,6 +79,7 @@ def outcome(result):
     return facts["code"], facts["outcome"], facts["dispatched"]
 
 
+@pytest.mark.feature("results.long")
 @pytest.mark.parametrize("words", [(), ("--debug-port", "0")], ids=["pipe", "websocket"])
 async def test_results_of_any_size_come_over_both_transports(words: tuple[str, ...], site: Site):
     async with open_agent("--open", site.page("/sizes", PAGE), *words) as agent:
@@ -89,6 +92,7 @@ async def test_results_of_any_size_come_over_both_transports(words: tuple[str, .
             assert (f"{size:,} bytes" in text) == (size > limits.INLINE_BYTES)
 
 
+@pytest.mark.feature("mcp.small")
 async def test_built_in_tools_are_few_small_and_valid(site: Site):
     async with open_agent() as agent:
         listed = await agent.list_tools()
@@ -110,6 +114,7 @@ async def test_misspelt_arguments_of_a_built_in_tool_are_named(site: Site):
     assert "url" in text_of(answer)
 
 
+@pytest.mark.feature("pages.listing")
 async def test_structured_content_says_the_same_as_the_text(site: Site):
     async with open_agent("--open", site.page("/same", PAGE)) as agent:
         for name, given in (("list_pages", {}), ("list_page_tools", {"page": "p1"})):

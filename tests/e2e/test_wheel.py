@@ -8,9 +8,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LOOK = """
-import pathlib, bridge.page.shims as shims
+import pathlib, bridge.page.shims as shims, bridge.serve.titles as titles
 script = shims.kit_script("k", early=True)
 assert "makeKit(saveNatives(), true)" in script and len(script) > 50_000, len(script)
+assert [titles.titles(language)["click"] for language in titles.LANGUAGES] == ["Click", "Cliquer"]
 print(pathlib.Path(shims.__file__).parents[2])
 """
 
@@ -35,7 +36,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment
 
 
-def test_the_wheel_brings_its_shims(installed: Path, tmp_path: Path):
+def test_the_wheel_brings_its_shims_and_its_titles(installed: Path, tmp_path: Path):
     answer = subprocess.run(
         [installed / "bin" / "python", "-I", "-c", LOOK], cwd=tmp_path, capture_output=True, text=True, timeout=30
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Final
 
 import trio
@@ -27,9 +28,15 @@ from tests.sites import Site
 ADD, TEXT = 0, 1
 """Where these tools are in the page."""
 SUM: Final = {"a": 1, "b": 2}
+_numbers: Final = count(1)
 LIFTED: Final = "bench.lifted_serve"
 MB: Final = 1_000_000
 FLAT: Final = 1.3
+
+
+def another_sum() -> dict[str, int]:
+    """Other numbers each time, as in any work: who calls the same again and again is told so beside the answer."""
+    return {"a": next(_numbers) % 10_000, "b": 2}
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,7 @@ class Bench:
         effort = self.effort
         with ExitStack() as stack:
             ours, raw, peer = self._open_all(stack)
-            adds = _works(ours, raw, peer, lambda one: one.call("add", SUM), call_expression(ADD, SUM))
+            adds = _works(ours, raw, peer, lambda one: one.call("add", another_sum()), call_expression(ADD, SUM))
             listings: dict[str, Work] = {"ours": ours.list_tools, "raw": raw.list_tools}
             if peer is not None:
                 listings["peer"] = peer.list_tools
@@ -177,7 +184,7 @@ class Bench:
             raw = browser.open_page(self.url)
             ours.client.initialize()
             ours.open(self.url)
-            adds = _works(ours, raw, None, lambda one: one.call("add", SUM), call_expression(ADD, SUM))
+            adds = _works(ours, raw, None, lambda one: one.call("add", another_sum()), call_expression(ADD, SUM))
             times = time_by_turns(adds, turns=self.effort.turns, in_a_row=IN_A_ROW, warm_up=20)
         return [compared("call_websocket", "`call_page_tool` add(1, 2), over the websocket", times, bars={"raw": 2.0})]
 
@@ -222,7 +229,10 @@ class Bench:
                 ours.open(self.url)
                 handles.append(ours.page)
             for run in range(self.effort.bursts + 1):
-                words = [{"page": handles[number % pages], "tool": "add", "arguments": SUM} for number in range(calls)]
+                words = [
+                    {"page": handles[number % pages], "tool": "add", "arguments": another_sum()}
+                    for number in range(calls)
+                ]
                 requests = [ours.client.encode_call("call_page_tool", word) for word in words]
                 commands = [raw[number % pages].encode_evaluate(call_expression(ADD, SUM)) for number in range(calls)]
                 for name, work in (
@@ -244,7 +254,7 @@ class Bench:
             for pages, ours in bridges.items():
                 _open_pages(ours, url, pages)
                 ours.client.settle()
-            works: dict[str, Work] = {str(pages): partial(ours.call, "add", SUM) for pages, ours in bridges.items()}
+            works: dict[str, Work] = {str(pages): partial(_add, ours) for pages, ours in bridges.items()}
             times = time_by_turns(works, turns=self.effort.turns, in_a_row=IN_A_ROW, warm_up=20)
             memory = {pages: resident_kb(ours.client.pid) for pages, ours in bridges.items()}
         return list(_page_figures({int(pages): values for pages, values in times.items()}, memory))
@@ -253,6 +263,7 @@ class Bench:
         seconds = self.effort.idle_seconds
         with start_ours() as ours:
             _open_pages(ours, serve_tools(self.site, 20), IDLE_PAGES)
+            ours.client.settle()
             time.sleep(1)  # what the last page's loading left to do is over
             before = cpu_seconds(ours.client.pid)
             time.sleep(seconds)
@@ -320,3 +331,7 @@ def _page_figures(calls: dict[int, list[float]], memory: dict[int, float]) -> It
         bars={},
         checks=[Check("KB", a_page, 200, is_ratio=False)],
     )
+
+
+def _add(ours: Ours) -> object:
+    return ours.call("add", another_sum())

@@ -3,7 +3,7 @@
 import json
 from typing import Final
 
-from bridge.serve.built_ins import BY_NAME
+from bridge.calls.built_ins import BY_NAME
 from tests.sites import Site
 
 ODD_NAMES: Final = [

@@ -136,3 +136,8 @@ def is_private(folder: Path) -> bool:
 def why_failed(error: OSError | ValueError) -> str:
     """What an error of these says, as the end of a sentence."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def stamp_of(found: os.stat_result) -> tuple[int, ...]:
+    """What of a file changes when it is written, or another one takes its place."""
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.errors import UsageError
-from bridge.files import read_own, why_failed, write_whole
+from bridge.files import read_own, stamp_of, why_failed, write_whole
 
 VERSION: Final = 1
 PARTS: Final = ("name", "description", "schema", "kind", "annotations")
@@ -43,7 +43,7 @@ class PinFile:
             found = os.lstat(self._name)
         except (OSError, ValueError):
             return read_pins(self._path)  # says why not
-        seen = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+        seen = stamp_of(found)
         if seen != self._seen:
             self._pins = read_pins(self._path)
             self._seen = seen

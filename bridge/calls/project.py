@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,6 +25,7 @@ from bridge.calls.built_ins import (
 from bridge.calls.masks import Masks
 from bridge.calls.session import Event, watch_session
 from bridge.errors import UsageError
+from bridge.files import stamp_of
 from bridge.manifest.approved import read_approved
 from bridge.manifest.grants import granted
 from bridge.manifest.manifest import FILE, Manifest, SkillEntry
@@ -93,8 +94,8 @@ class LoadedSkills:
 
     skills: tuple[Skill, ...] = ()
     tools: tuple[PlainTool, ...] = ()
-    failed: Mapping[str, str] | None = None
-    stamps: Mapping[str, object] | None = None
+    failed: Mapping[str, str] = field(default_factory=dict[str, str])
+    stamps: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 class Project:
@@ -143,10 +144,6 @@ class Project:
     # what there is
 
     @property
-    def manifest(self) -> Manifest:
-        return self._manifest
-
-    @property
     def skills(self) -> tuple[Skill, ...]:
         return self._skills.skills
 
@@ -165,7 +162,7 @@ class Project:
     def failed(self) -> dict[str, str]:
         """What was not loaded, and why, by name."""
         modules = {one.name or one.label: one.reason for one in self._modules.failed} if self._modules else {}
-        return {**self._unusable, **modules, **(self._skills.failed or {})}
+        return {**self._unusable, **modules, **self._skills.failed}
 
     def offer(
         self, profile: Mapping[str, "AnyTool"], find: Callable[[str], "AnyTool | None"], mode: Mode
@@ -239,7 +236,7 @@ class Project:
         """Load everything, keep what it needs running, and tell it of its session, until cancelled."""
         self._take_skills()
         async with open_modules(
-            self._declared(), self._session.session_context(), taken=(*self._built_ins.names, RESOLVE_ACTION)
+            self._declared(), self._session.session_context(), taken=self._built_ins.names | self._built_ins.reserved
         ) as self._modules:
             self._check()
             self._loaded.set()
@@ -353,7 +350,7 @@ class Project:
                 failed[entry.name] = f"{entry.path}, line {first.line}: {first.sentence}"
             else:
                 read.append((entry, reading.skill))
-        taken = {**taken_names(self._manifest, self._built_ins), RESOLVE_ACTION: "a built-in tool"}
+        taken = taken_names(self._manifest, self._built_ins)
         bad = {skill.name: reason for skill, reason in check_skills([skill for _, skill in read], taken)}
         failed |= bad
         for name, reason in failed.items():
@@ -380,7 +377,7 @@ class Project:
         modules = {tool.name: tool.source for tool in self.modules.tools}
         clashing = [tool for tool in self._skills.tools if tool.name in modules]
         if clashing:
-            failed = dict(self._skills.failed or {})
+            failed = dict(self._skills.failed)
             for tool in clashing:
                 other = modules[tool.name]
                 failed[tool.name] = (
@@ -388,9 +385,9 @@ class Project:
                 )
                 self._warn(failed[tool.name])
             tools = tuple(tool for tool in self._skills.tools if tool not in clashing)
-            self._skills = LoadedSkills(self._skills.skills, tools, failed, self._skills.stamps)
+            self._skills = replace(self._skills, tools=tools, failed=failed)
         self._checked = self._skills
-        names = (*modules, *(tool.name for tool in self._skills.tools), RESOLVE_ACTION)
+        names = (*modules, *(tool.name for tool in self._skills.tools))
         issues = list(check_agents(self._manifest, self._built_ins, names, all_known=not self.failed))
         errors = [issue for issue in issues if issue.severity == "error"]
         for issue in issues:
@@ -486,7 +483,7 @@ def _stamp(path: Path) -> object:
         found = path.lstat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+    return stamp_of(found)
 
 
 @asynccontextmanager

@@ -297,7 +297,7 @@ class Toolbox:
         return answer if "navigated" in told else await self._with_moves(answer, before, page)
 
     async def _run_own(self, tool: OwnTool, arguments: dict[str, Any], send: Send | None, ui: Ui) -> Answer:
-        page = handle if isinstance(handle := arguments.get("page"), str) else None
+        page = _page_of(arguments)
         moving = page if tool.kind == "builtin" else None
         before: dict[Page, Place] = {}
         given: dict[str, Any] = {}
@@ -369,7 +369,7 @@ class Toolbox:
             raise ToolNotFound(self.why_missing(plain))
         if isinstance(tool, BuiltIn):
             return await self._value_of_built_in(tool, arguments, context)
-        page = handle if isinstance(handle := arguments.get("page"), str) else None
+        page = _page_of(arguments)
         with recorded(self.agent.log, page, tool.name, arguments, source=tool.source) as record:
             given = check_arguments(checked(tool), arguments, tool=tool.name)
             inner = self.context(tool.name, context.ui, depth=context.depth + 1)
@@ -437,7 +437,7 @@ class Toolbox:
             result, is_error = await self.project.rewrite(tool.name, given, result, context, is_error=is_error)
             masks = self.project.masks()
         as_json = not isinstance(result, str)
-        text = json.dumps(result, ensure_ascii=False, separators=(",", ":")) if as_json else str(result)
+        text = _write(result) if as_json else str(result)
         shown = shorten(masks.text(text), self.bridge.spill, json=as_json)
         media = content.media if content is not None else ()
         if tool.page_derived or context.origins:
@@ -469,7 +469,7 @@ class Toolbox:
                 )
             if changed != result or isinstance(changed, str) != isinstance(result, str):
                 is_text = isinstance(changed, str)
-                text = changed if is_text else json.dumps(changed, ensure_ascii=False, separators=(",", ":"))
+                text = changed if is_text else _write(changed)
                 ending = replace(ending, kind="string" if is_text else "json")
         return replace(ending, text=self.project.masks().text(text))
 
@@ -541,6 +541,15 @@ def _plain(value: object) -> Json:
     if not isinstance(value, Content):
         return value
     return {"content": write_blocks(value.text, value.media)} if value.media else _value_of(value)
+
+
+def _write(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _page_of(arguments: Mapping[str, Any]) -> str | None:
+    """The handle of the page that a call names, whether its arguments fit or not."""
+    return handle if isinstance(handle := arguments.get("page"), str) else None
 
 
 def _value_of(content: Content) -> Json:

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from bridge import limits
 from bridge.errors import UsageError
+from bridge.files import stamp_of
 from bridge.manifest.access import read_agents, read_secrets, read_variables
 from bridge.manifest.entries import read_skills, read_tools
 from bridge.manifest.manifest import FILE, BuiltIns, Issue, Manifest, SkillEntry, ToolEntry
@@ -211,4 +212,4 @@ def _stamp(root: Path, name: str) -> Stamp | None:
         found = os.stat(root / name)
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+    return stamp_of(found)

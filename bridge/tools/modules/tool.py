@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast, get_args
 
 import trio
 
 from bridge import limits
 from bridge.errors import BridgeError, ModuleThrew, ModuleUnusable, ResultUnusable, SchemaUnusable
+from bridge.settings import Mode
 from bridge.tools.modules.asked import Context
 from bridge.tools.modules.frames import Json
 from bridge.tools.modules.pool import Pool
@@ -25,7 +26,6 @@ from bridge.tools.schema import check_schema
 logger = logging.getLogger(__name__)
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_MODES: Final = ("ask", "act", "dev")
 _FACTS: Final = {
     "name": str,
     "title": str,
@@ -74,7 +74,7 @@ class ModuleTool:
     parameters: dict[str, Any]
     source: str
     sha256: str
-    mode: Literal["ask", "act", "dev"]
+    mode: Mode
     read_only: bool
     page_derived: bool
     hidden: bool
@@ -135,7 +135,7 @@ def read_tools(declared: Declared, pool: Pool) -> Iterator[ModuleTool]:
 def _read_facts(declared: Declared, told: object) -> dict[str, Any]:
     """What the process says of one tool; a module may have changed what it says."""
     facts = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
-    if all(isinstance(facts.get(name), kind) for name, kind in _FACTS.items()) and facts["mode"] in _MODES:
+    if all(isinstance(facts.get(name), kind) for name, kind in _FACTS.items()) and facts["mode"] in get_args(Mode):
         return facts
     raise ModuleUnusable(f"{declared.label} changes what its process says of its tools: leave bridge.* as it is.")
 

@@ -124,8 +124,8 @@ SNAPSHOT_TRIES: Final = 5
 SNAPSHOT_FRAMES: Final = 50
 ELEMENT_SECONDS: Final = 5.0
 """How long an action waits for its element to be enabled, to stand still, and not to be covered."""
-ELEMENT_LOOK_SECONDS: Final = 1.0
-"""How often such an element is looked at, where the page draws nothing; else, it is after two frames."""
+ELEMENT_LOOK_SECONDS: Final = 2.0
+"""Such an element is looked at again once a frame was drawn, or after that. A page behind others draws one a second."""
 SETTLE_SECONDS: Final = 5.0
 """How long an action waits at most for what it has started."""
 SETTLE_QUIET_SECONDS: Final = 0.1

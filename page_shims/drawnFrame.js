@@ -1,15 +1,14 @@
 // @ts-check
 /**
- * Wait until two frames were drawn: what moves is somewhere else by then.
+ * Wait until the next frame is drawn: what moves is somewhere else then.
  * Runs: main world. Touches no page global.
  * @param {Inside} inside
  * @returns {Promise<void>}
  */
-function twoFrames(inside) {
+function drawnFrame(inside) {
   const { natives } = inside;
   const { nextFrame } = natives.hands;
-  const { window } = natives;
   return new natives.Promise((/** @type {() => void} */ resolve) => {
-    natives.apply(nextFrame, window, [() => natives.apply(nextFrame, window, [() => resolve()])]);
+    natives.apply(nextFrame, natives.window, [() => resolve()]);
   });
 }

@@ -10,8 +10,11 @@ import pytest
 import trio
 
 BRIDGE = """
-import os, sys, trio
+import os, signal, sys, trio
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from bridge.errors import ModuleGone
 from bridge.tools.modules import process, programs
 from tests.modules.project import Project
 
@@ -26,10 +29,14 @@ project = Project(Path(sys.argv[1]))
 def add(name, body):
     project.add_tool(name, f"say(os.getpid())\\n{body}", head=f"name = {name!r}\\n{HEAD}")
 
+async def call(opened, name):
+    with suppress(ModuleGone):  # as it may be without its descriptors
+        await opened.call(name)
+
 async def call_all():
     async with project.open() as opened, trio.open_nursery() as nursery:
         for name in opened.names:
-            nursery.start_soon(opened.call, name)
+            nursery.start_soon(call, opened, name)
 
 async def ask_nothing():
     group, pipe, output = await process._start(sys.argv[1])
@@ -123,3 +130,17 @@ trio.run(call_all)
 """
 
     assert await find_outliving(tmp_path, script, {"loops": 2}) == []
+
+
+@pytest.mark.threat("S3")
+async def test_a_program_does_not_begin_before_the_system_sees_to_its_end(tmp_path: Path):
+    script = """
+def die(pipe, group):
+    (project.folder / "told").write_text(f"m={group}\\n")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+programs._kill_at_close = die
+trio.run(partial(programs.run_program, ["sleep", "99"], cwd=project.folder, env={}))
+"""
+
+    assert await find_outliving(tmp_path, script, {"m": 1}) == []

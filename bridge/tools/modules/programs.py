@@ -1,6 +1,8 @@
 """Programs that run for a tool: without a shell, in a process group of their own, and never longer than their call."""
 
+import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +21,10 @@ from bridge.wire.pipes import ChunkReader
 
 _PASSED_ON: Final = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 """What a program can't do without. It names places and languages, and nothing that is secret."""
+
+_AT_A_WORD: Final = ("/bin/sh", "-c", 'read _ && unset PWD OLDPWD SHLVL && exec "$0" "$@" </dev/null')
+"""Becomes the program behind it once there is a line on stdin, and ends where that closes first. What the shell adds to
+the variables goes again."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ async def run_program(
     if not command:
         raise UsageError("There is no program to run: name one, and then its arguments.")
     try:
+        _check_there(command[0], cwd, env)
         group = await start_group(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except (OSError, ValueError) as error:
         raise UsageError(f"{command[0]!r} can't be started: {why_failed(error)}.") from error
@@ -79,6 +86,19 @@ async def run_program(
     assert code is not None
     stdout, stderr = (output.text() for output in outputs)
     return ExecResult(stdout, stderr, code, scope.cancelled_caught, any(output.is_cut for output in outputs))
+
+
+def _check_there(name: str, cwd: Path, env: Mapping[str, str]) -> None:
+    """See whether there is such a program, since what starts it can't say so any more.
+
+    Raises:
+        OSError: there is not.
+    """
+    found = cwd / name if os.sep in name else shutil.which(name, path=env.get("PATH", os.defpath))
+    if found is None or not os.path.exists(found):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if not (os.path.isfile(found) and os.access(found, os.X_OK)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 class _Output:
@@ -135,16 +155,18 @@ async def start_group(
 ) -> Group:
     """Start a program that ends with us at the latest, and so does its group.
 
-    The group holds the one end of a pipe that nothing is written to, and we the other, which closes with us.
+    The group holds the one end of a pipe that nothing is written to, and we the other, which closes with us. The
+    program begins when that is seen to.
 
     Raises:
         OSError, ValueError: as `subprocess.Popen`.
     """
     theirs, ours = os.pipe()
+    word, say = os.pipe()
     try:
         leader = await trio.lowlevel.open_process(
-            list(command),
-            stdin=subprocess.DEVNULL,
+            [*_AT_A_WORD, *command],
+            stdin=word,
             stdout=stdout,
             stderr=stderr,
             cwd=cwd,
@@ -153,11 +175,13 @@ async def start_group(
             start_new_session=True,
         )
         _kill_at_close(theirs, leader.pid)
+        os.write(say, b"\n")
     except BaseException:
         os.close(ours)
         raise
     finally:
-        os.close(theirs)
+        for descriptor in (theirs, word, say):
+            os.close(descriptor)
     return Group(leader, ours)
 
 

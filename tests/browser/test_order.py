@@ -8,6 +8,8 @@ from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge
 from tests.browser.asking import call, facts, list_tools, open_page, page_of, run_script
+from tests.browser.test_webmcp_polyfill import install
+from tests.browser.webmcp import claiming, registering
 from tests.sites import Site, offering, tool
 
 # It ends when the page says so, and tells how many ran beside it.
@@ -81,6 +83,25 @@ async def test_calls_of_different_pages_run_side_by_side(agent: Agent, bridge: B
             await release(bridge, page)
 
     assert len(answers.got) == 3
+
+
+@pytest.mark.feature("calls.order")
+async def test_what_a_trusted_origin_marks_read_only_waits_for_nobody(agent: Agent, bridge: Bridge, site: Site):
+    peek = claiming("peek", "{readOnlyHint: true}")
+    page = await open_page(
+        agent, site.page("/marked", install("webmcp-polyfill", site) + offering(HELD) + registering(peek))
+    )
+    await list_tools(agent, page)
+
+    async with trio.open_nursery() as nursery:
+        answers = Answers(agent, nursery)
+        answers.send(page)
+        await trio.testing.wait_all_tasks_blocked(0.02)
+        assert (await call(agent, page, "peek")).text == "peek"
+        assert answers.got == {}
+        await release(bridge, page)
+
+    assert answers.got[0].text == "1"
 
 
 @pytest.mark.feature("calls.busy")

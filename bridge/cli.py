@@ -480,9 +480,9 @@ def serve(
             from bridge.serve.greeting import Greeter
 
             has_project = project is not None or bool(modules)
-            has_skills = chosen is not None and chosen.has_skills
+            has_manifest = project is not None
             greeter = Greeter(
-                version("pagebridge"), stdin, stdout, direct=direct, project=has_project, prompts=has_skills
+                version("pagebridge"), stdin, stdout, direct=direct, project=has_project, prompts=has_manifest
             )
             greeter.look()
             import trio

@@ -261,12 +261,10 @@ class Chosen:
     Attributes:
         names: those of the profile.
         inspected: what has to be watched in pages for those that are there.
-        has_skills: the project names some.
     """
 
     names: tuple[str, ...]
     inspected: "frozenset[Inspected]"
-    has_skills: bool = False
 
 
 def choose_tools(profile: str, folder: "Path | None", mode: "Mode", tier: "Tier") -> Chosen:
@@ -292,4 +290,4 @@ def choose_tools(profile: str, folder: "Path | None", mode: "Mode", tier: "Tier"
     # What takes the place of a built-in tool may call it.
     replaced = tuple(name for name in manifest.declared if name in built_ins.names)
     needed = (*loaded_built_ins(manifest, built_ins), *replaced)
-    return Chosen(names, inspected_by(needed, mode, tier), bool(manifest.skills))
+    return Chosen(names, inspected_by(needed, mode, tier))

@@ -148,11 +148,6 @@ class Project:
         return self._skills.skills
 
     @property
-    def has_skills(self) -> bool:
-        """Its manifest names some, whether they can be used or not."""
-        return bool(self._manifest.skills)
-
-    @property
     def modules(self) -> Modules:
         """Those that are loaded, once `wait_loaded` has returned."""
         assert self._modules is not None

@@ -46,7 +46,7 @@ def greet(
     Args:
         version: this server's own.
         project: its tools and prompts can change.
-        prompts: it has some.
+        prompts: it has a manifest, which can name skills.
     """
     try:
         message = json.loads(line.decode())

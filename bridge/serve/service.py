@@ -51,7 +51,7 @@ async def serve_stdio(
                 from bridge.serve.elicitation import AskingTools
 
                 asking = AskingTools(toolbox.asks, toolbox.run, toolbox.refresh)
-                skills = toolbox.skills if toolbox.project.has_skills else None
+                skills = toolbox.skills if agent.project is not None else None
             await Client(toolbox, bridge, stdio, greeter, asking=asking, skills=skills).serve()
 
 

@@ -68,8 +68,11 @@ async def test_a_tool_of_a_project_asks_the_person_and_a_skill_is_a_prompt(era: 
     assert "Ask before you sell." in message.content.text
 
 
+@pytest.mark.parametrize("number", [0, 1], ids=["first", "another"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_skill_that_is_approved_meanwhile_is_announced(era: Era, project: Path):
+async def test_a_skill_that_is_approved_meanwhile_is_announced(era: Era, number: int, project: Path):
+    if not number:
+        (project / "pagebridge.toml").write_text(MANIFEST)
     came = trio.Event()
 
     async def take(message: object) -> None:
@@ -81,11 +84,11 @@ async def test_a_skill_that_is_approved_meanwhile_is_announced(era: Era, project
             assert agent.server_capabilities.prompts == PromptsCapability(list_changed=True)
         else:
             await stack.enter_async_context(agent.listen(prompts_list_changed=True))
-        assert len((await agent.list_prompts()).prompts) == 1
+        assert len((await agent.list_prompts()).prompts) == number
         (project / "skills/nets.md").write_text("# Nets\n\nMend them.\n")
         await trio.to_thread.run_sync(approve, project, "skills/nets.md")
         # It is noticed with the next request.
-        assert len((await agent.list_prompts()).prompts) == 2
+        assert len((await agent.list_prompts()).prompts) == number + 1
         await came.wait()
 
 

@@ -24,7 +24,7 @@ from bridge.calls.built_ins import (
 )
 from bridge.calls.masks import Masks
 from bridge.calls.session import Event, watch_session
-from bridge.errors import UsageError
+from bridge.errors import NotAllowed, UsageError
 from bridge.files import stamp_of
 from bridge.manifest.approved import read_approved
 from bridge.manifest.grants import granted
@@ -465,6 +465,8 @@ def make_resolver(
 
 
 async def _resolve(project: Project, arguments: dict[str, Any], context: Context) -> Json:
+    if context.depth:
+        raise NotAllowed("An action waits for the agent to resolve it; a tool can't. Nothing ran.")
     how = arguments["action"]
     return await project.modules.resolve(arguments["id"], how, arguments.get("reason", ""), context)
 

@@ -181,6 +181,26 @@ async def test_an_action_is_applied_or_discarded_once(project: Project, era: Era
     assert done.read_text() == "discarded b: as asked\napplied a: as asked\n"
 
 
+@pytest.mark.feature("modules.actions")
+async def test_a_tool_does_not_resolve_what_it_has_prepared_for_the_agent(project: Project):
+    project.tool(
+        "hasty",
+        """
+        action = context.push_pending_action("Delete it", lambda reason: "applied")
+        try:
+            await context.page.call("resolve_action", {"id": action, "action": "apply"})
+        except Exception as error:
+            return [action, str(error)]
+        """,
+    )
+    project.declare()
+    async with project.open() as agent:
+        action, why = json.loads(text_of(await agent.call_tool("hasty", {})))
+        assert "a tool can't" in why
+        applied = await agent.call_tool("resolve_action", {"id": action, "action": "apply"})
+        assert text_of(applied) == "applied"
+
+
 # The log
 
 

@@ -72,6 +72,7 @@ class Session:
     env: Mapping[str, str] = field(default_factory=dict)
     page: Page = field(default_factory=Page)
     ui: Person = field(default_factory=Person)
+    depth: int = 0
     logger: logging.Logger = field(default_factory=lambda: logging.getLogger("tests"))
     reports: list[tuple[object, ...]] = field(default_factory=list)
     reported: trio.Event = field(default_factory=trio.Event)

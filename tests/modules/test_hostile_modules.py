@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -495,6 +496,40 @@ async def test_calls_at_the_same_time_run_at_the_same_time(project: Project):
                 nursery.start_soon(opened.call, "meets")
         await trio.testing.wait_all_tasks_blocked()
         assert len(opened.processes) == 1
+
+
+async def test_calls_that_each_call_another_tool_of_their_module_never_wait_for_each_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(limits, "MODULE_PROCESSES", 2)
+    project.add_tool(
+        "nests", "return 'inner' if args else [context.ui.confirm('here'), context.page.call('nests', {'inner': True})]"
+    )
+    here, all_here = [], trio.Event()
+
+    async def confirm(text: str) -> bool:
+        here.append(text)
+        if len(here) == 2:
+            all_here.set()
+        await all_here.wait()
+        return True
+
+    project.session.ui.confirm = confirm
+    answers: list[Any] = []
+    async with project.open() as opened:
+        [tool] = opened.modules.tools
+
+        async def call(name: str, arguments: dict[str, Any]) -> Any:
+            return await tool.execute(arguments, replace(project.session, depth=1))
+
+        async def call_outer() -> None:
+            answers.append(await opened.call("nests"))
+
+        project.session.page.call = call
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(call_outer)
+    assert answers == [[True, "inner"]] * 2
 
 
 async def test_so_many_processes_wait_for_a_call_and_the_others_are_started_anew(

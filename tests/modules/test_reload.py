@@ -140,7 +140,7 @@ async def test_what_is_run_is_what_was_read_and_hashed(project: Project):
     with trio.fail_after(20):
         async with open_background() as nursery:
             pool = Pool(nursery, read, "tools/says.py", project.session, [])
-            async with pool.take() as process:
+            async with pool.take(0) as process:
                 assert pool.exported["tools"][0]["description"] == "one"
                 assert await process.ask("call", {"tool": 0, "arguments": {}}, project.session) == "one"
     assert watched.has_changed()

@@ -29,6 +29,7 @@ class Context(Protocol):
 
     Attributes:
         env: what the module was granted, as it is now.
+        depth: how many tools wait for this one.
     """
 
     @property
@@ -45,6 +46,8 @@ class Context(Protocol):
     def ui(self) -> Ui: ...
     @property
     def logger(self) -> logging.Logger: ...
+    @property
+    def depth(self) -> int: ...
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
     async def exec(self, command: list[str], *, timeout: float | None = None, cwd: str | None = None) -> ExecResult: ...  # noqa: ASYNC109  # the contract's own word
 

@@ -69,7 +69,7 @@ class _Module:
         self._watched = Watched({path: source.sha256})
         pool = Pool(self._nursery, source, self.declared.label, self._session, self._waiting)
         try:
-            async with pool.take():
+            async with pool.take(self._session.depth):
                 pass
             self.tools = tuple(read_tools(self.declared, pool))
         except BridgeError as error:
@@ -166,7 +166,7 @@ class Modules:
                 continue
             with trio.move_on_after(limits.MODULE_HOOK_SECONDS) as scope:
                 try:
-                    async with pool.take() as process:
+                    async with pool.take(context.depth) as process:
                         changed = await process.ask("on_result", {"event": event}, context)
                     match changed:
                         case {"result": result, "is_error": bool(is_error)}:

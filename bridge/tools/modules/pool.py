@@ -7,6 +7,7 @@ their own.
 
 import logging
 from base64 import b64encode
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -48,7 +49,9 @@ class Pool:
         self._idle: list[ModuleProcess] = []
         self._processes: list[ModuleProcess] = []
         self._files: dict[str, str] = {}
-        self._turns = trio.CapacityLimiter(limits.MODULE_PROCESSES)
+        self._turns: defaultdict[int, trio.CapacityLimiter] = defaultdict(
+            lambda: trio.CapacityLimiter(limits.MODULE_PROCESSES)
+        )
         self._freed = trio.Event()
         self._is_retired = False
         self._is_deaf = False
@@ -68,13 +71,16 @@ class Pool:
         return tuple(process for process in self._processes if process.is_usable)
 
     @asynccontextmanager
-    async def take(self) -> AsyncGenerator[ModuleProcess]:
+    async def take(self, depth: int) -> AsyncGenerator[ModuleProcess]:
         """A process for one request, for the length of the block. Waits where too many are at work.
+
+        Args:
+            depth: as `Context` has it. Each depth has turns of its own: who calls never holds what the called wait for.
 
         Raises:
             ModuleUnusable: none can be started any more, or the module is another one by now.
         """
-        async with self._turns:
+        async with self._turns[depth]:
             if self._is_retired:
                 raise ModuleUnusable(f"{self.label} has changed since it was listed. Nothing ran; list tools again.")
             process = self._find_idle() or await self._start()

@@ -155,7 +155,7 @@ async def _execute(pool: Pool, name: str, number: int, arguments: dict[str, Any]
         ModuleThrew, ResultUnusable, ModuleGone: it ran, or may have.
         ModuleUnusable: nothing ran.
     """
-    async with pool.take() as process:
+    async with pool.take(context.depth) as process:
         return await run_named(process, "call", {"tool": number, "arguments": arguments}, name, context)
 
 
@@ -187,7 +187,7 @@ async def _render_result(pool: Pool, number: int, result: Json) -> str | None:
 async def _render(pool: Pool, do: str, number: int, *given: Json) -> str | None:
     with trio.move_on_after(limits.MODULE_HOOK_SECONDS):
         try:
-            async with pool.take() as process:
+            async with pool.take(pool.session.depth) as process:
                 shown = await process.ask(do, {"tool": number, "given": given}, pool.session)
         except (Ended, BridgeError) as error:
             logger.warning("%s of %s failed: %s", do, pool.label, error)

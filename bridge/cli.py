@@ -402,6 +402,11 @@ AGENT_ALONE: Final = "--agent goes with --project DIR, whose pagebridge.toml say
     default=AgentSettings.tier,
     help="How many of the tools for debugging: compact, mid or full (without it).",
 )
+@click.option(
+    "--loop-stop",
+    is_flag=True,
+    help="Refuse a call that goes on in a circle of which the agent was told. Without it, the agent is told.",
+)
 @PROJECT
 @MODULES
 @AGENTS
@@ -433,6 +438,7 @@ def serve(
     pins: Path | None,
     built_ins: str,
     tier: Tier,
+    loop_stop: bool,
     project: Path | None,
     modules: tuple[Path, ...],
     agents: tuple[str, ...],
@@ -505,6 +511,7 @@ def serve(
             pins=pins,
             tools=chosen.names if chosen is not None else (),
             tier=tier,
+            loop_stop=loop_stop,
             project=project,
             modules=modules,
             agents=agents,

@@ -95,6 +95,8 @@ class AgentSettings:
     tools: tuple[str, ...] = ()
     """Names of the built-in tools that it gets; those for pages alone where there are none."""
     tier: Tier = "full"
+    loop_stop: bool = False
+    """A call that only goes on in a circle that the agent was told of does not run."""
     project: Path | None = None
     """The folder of a project whose manifest, modules and skills count."""
     modules: tuple[Path, ...] = ()

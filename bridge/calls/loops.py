@@ -1,4 +1,5 @@
-"""Does an agent go in circles? One sentence tells it so beside an answer. No call is ever held up.
+"""Does an agent go in circles? One sentence tells it so beside an answer; a call is held up only where a person has
+asked for that.
 
 The agent is the only one who knows what it is after, so this looks at little: for each page the last few calls, each as
 two numbers, one for what was asked and one for what was answered. Calls that differ in nothing but the query of an
@@ -28,11 +29,21 @@ class _Seen:
     worked: bool
 
 
+class _Page:
+    """The last calls of a page, and whether the agent was told something after the last one."""
+
+    __slots__ = ("is_told", "seen")
+
+    def __init__(self) -> None:
+        self.seen: deque[_Seen] = deque(maxlen=limits.LOOP_CALLS)
+        self.is_told = False
+
+
 class Loops:
     """What one agent has called last, by page. Calls that name no page count as those of one more."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[int, deque[_Seen]] = OrderedDict()
+        self._pages: OrderedDict[int, _Page] = OrderedDict()
 
     def note(self, tool: str, arguments: object, read_only: bool, outcome: str, answer_text: str) -> str | None:
         """Remember a call that has ended; returns what to tell the agent beside its answer, mostly nothing.
@@ -44,19 +55,30 @@ class Loops:
                 time.
         """
         worked = outcome == "completed"
-        last = _Seen(hash((tool, *_parts(arguments))), _hash_answer(answer_text), worked)
-        seen = self._of_page(arguments)
-        seen.append(last)
-        return _judge(seen, is_change=not read_only)
+        page = self._of_page(arguments)
+        page.seen.append(_Seen(_hash_call(tool, arguments), _hash_answer(answer_text), worked))
+        note = _judge(page.seen, is_change=not read_only)
+        page.is_told = note is not None
+        return note
 
-    def _of_page(self, arguments: object) -> deque[_Seen]:
+    def foresee(self, tool: str, arguments: object, read_only: bool) -> str | None:
+        """What `note` would say again if a call were answered as it was the last time; None for all others, and where
+        the agent was told nothing after the last call. Nothing is remembered."""
+        page = self._of_page(arguments)
+        call = _hash_call(tool, arguments) if page.is_told else None
+        last = next((one for one in reversed(page.seen) if one.call == call), None)
+        return None if last is None else _judge((*page.seen, last), is_change=not read_only)
+
+    def _of_page(self, arguments: object) -> _Page:
         page = cast("dict[str, object]", arguments).get("page") if isinstance(arguments, dict) else None
         key = hash(page) if isinstance(page, str) else 0
-        seen = self._pages.setdefault(key, deque(maxlen=limits.LOOP_CALLS))
+        found = self._pages.get(key)
+        if found is None:
+            found = self._pages[key] = _Page()
         self._pages.move_to_end(key)
         if len(self._pages) > limits.LOOP_PAGES:
             self._pages.popitem(last=False)
-        return seen
+        return found
 
 
 def _judge(seen: Sequence[_Seen], *, is_change: bool) -> str | None:
@@ -81,6 +103,10 @@ def _judge(seen: Sequence[_Seen], *, is_change: bool) -> str | None:
                 "something else."
             )
     return None
+
+
+def _hash_call(tool: str, arguments: object) -> int:
+    return hash((tool, *_parts(arguments)))
 
 
 def _hash_answer(text: str) -> int:

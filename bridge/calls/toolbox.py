@@ -264,9 +264,12 @@ class Toolbox:
 
     async def _run(self, name: str, arguments: dict[str, Any], send: Send | None, ui: Ui) -> Answer:
         tool = self._offered().get(name)
+        if tool is None and not (self._has_page_tools and name.startswith(PREFIX)):
+            return answer_error(ToolNotFound(self.why_missing(name)))
+        read_only = tool is not None and tool.read_only
+        if self._settings.loop_stop and (circle := self._loops.foresee(name, arguments, read_only)):
+            return answer_error(NotAllowed(f"{circle} Nothing ran: whoever started pagebridge wants no circles."))
         if tool is None:
-            if not self._has_page_tools or not name.startswith(PREFIX):
-                return answer_error(ToolNotFound(self.why_missing(name)))
             answer = await self.agent.call_directly(name, arguments, send_progress=send)
         elif isinstance(tool, BuiltIn):
             answer = await self._run_built_in(tool, arguments, send)
@@ -278,7 +281,7 @@ class Toolbox:
         outcome = told.get("outcome", "") if answer.is_error else "completed"
         # What is told of a result is the same each time, where its frame is not.
         text = answer.text if "result" not in told else str(told["result"])
-        note = self._loops.note(name, arguments, tool is not None and tool.read_only, outcome, text)
+        note = self._loops.note(name, arguments, read_only, outcome, text)
         return answer if note is None else replace(answer, notes=(*answer.notes, note))
 
     async def _run_built_in(self, tool: BuiltIn, arguments: dict[str, Any], send: Send | None) -> Answer:

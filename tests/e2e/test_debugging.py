@@ -333,6 +333,27 @@ async def test_the_third_of_three_same_calls_with_the_same_answer_says_so(era: E
         assert await notes("list_page_tools") == [[], [], [LOOP], [LOOP]]
 
 
+@pytest.mark.feature("calls.loops")
+async def test_who_goes_on_in_a_circle_is_refused_where_its_user_wants_none(site: Site):
+    page = offering(tool("same", "() => { fetch('/ran'); return 'as before' }"), tool("other", "() => 'other'"))
+    async with open_agent("--open", site.page("/circle", page), "--loop-stop") as agent:
+
+        async def call(name: str) -> Any:
+            return await agent.call_tool("call_page_tool", {"page": "p1", "tool": name})
+
+        answers = [await call("same") for _ in range(5)]
+        assert [answer.is_error for answer in answers] == [False, False, False, True, True]
+        assert answers[-1].structured_content == {
+            "code": "not_allowed",
+            "outcome": "rejected",
+            "dispatched": False,
+            "message": f"{LOOP} Nothing ran: whoever started pagebridge wants no circles.",
+        }
+        assert not (await call("other")).is_error
+        assert not (await call("same")).is_error
+        await site.wait_asked("/ran", 4)
+
+
 @pytest.mark.feature("calls.loops", "calls.busy")
 async def test_who_was_told_to_come_back_later_is_in_no_loop(site: Site):
     page = "<script>let count = 0</script>" + offering(tool("poll", "() => count++"))

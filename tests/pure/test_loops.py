@@ -233,3 +233,35 @@ def test_any_call_three_times_is_noted(arguments: dict[str, Any], read_only: boo
     loops = Loops()
 
     assert [bool(loops.note("t", arguments, read_only, outcome, answer)) for _ in range(3)][2]
+
+
+# Calls that are not to run
+
+
+def foreseen(steps: Iterable[str], nexts: str, *, read_only: bool = True) -> list[str]:
+    """What is foreseen of each of these calls after those steps, see `notes`."""
+    loops = Loops()
+    for step in steps:
+        _run(loops, step, read_only)
+    return [told(loops.foresee(tool, {"page": "p1"}, read_only)) for tool in nexts]
+
+
+@pytest.mark.feature("calls.loops")
+def test_what_goes_on_in_a_circle_that_was_told_is_foreseen_and_nothing_else():
+    assert foreseen("aa", "ab") == ["", ""]
+    assert foreseen("aaa", "ab") == ["same", ""]
+    assert foreseen("aaab", "ab") == ["", ""]
+    assert foreseen("abab", "abc") == ["turns", "", ""]
+    assert foreseen(["!a"], "a", read_only=False) == [""]
+    assert foreseen(["!a", "!a"], "ab", read_only=False) == ["failed", ""]
+    assert foreseen(["!a", "!a", "b"], "a", read_only=False) == [""]
+
+
+def test_what_is_foreseen_is_not_remembered():
+    loops = Loops()
+    for _ in range(3):
+        _run(loops, "a", True)
+    assert [told(loops.foresee("a", {"page": "p1"}, True)) for _ in range(5)] == ["same"] * 5
+    assert told(_run(loops, "a1", True)) == ""
+    assert loops.foresee("a", {"page": "p1"}, True) is None
+    assert loops.foresee("a", {"page": "p2"}, True) is None

@@ -499,7 +499,8 @@ class Toolbox:
             return answer
         told = beside(answer, {"navigated": moves[0] if len(moves) == 1 else moves})
         # What the tool returned may say it, too: twice is too often for who reads.
-        return replace(told, notes=answer.notes) if isinstance(value, dict) and "navigated" in value else told
+        said = _value_of(value) if isinstance(value, Content) else value
+        return replace(told, notes=answer.notes) if isinstance(said, dict) and "navigated" in said else told
 
     def _write_later(self, tool: OwnTool, given: dict[str, Any], value: object, record: Record) -> None:
         """Have a module of the project say how its call is shown in the log, without making the agent wait for it."""

@@ -10,7 +10,7 @@ import pytest
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from bridge.errors import BridgeError, CallFailed
+from bridge.errors import BridgeError, CallFailed, ToolNotFound
 from bridge.folders import Folders
 from bridge.page.session import Page
 from bridge.settings import PageSettings
@@ -52,6 +52,9 @@ class Access:
             return json.loads(answer.text)
         except ValueError:
             return answer.text
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> object:
+        raise ToolNotFound(f"There is no tool {name!r} here.")
 
     def keep(self, data: bytes, *, suffix: str) -> Path:
         return self._bridge.spill.write_bytes(data, suffix=suffix)

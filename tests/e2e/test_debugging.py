@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 import trio
 from mcp import Client, MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
+from mcp_types import INVALID_PARAMS, CallToolResult, ImageContent, TextContent
 
 from bridge import limits
 from bridge.calls.built_ins import BUILT_INS, read_profile, why_not_offered
@@ -22,6 +22,7 @@ from tests.browser.false_browser import _carry, _read_frame
 from tests.browser.using import uid_of
 from tests.browsers import RunningBrowser, run_chromium
 from tests.e2e.client import ERAS, Era, open_agent, open_raw
+from tests.e2e.project import whole_text
 from tests.e2e.test_project import run
 from tests.manifests import write
 from tests.pure.test_browser_tools import CELLS
@@ -311,6 +312,60 @@ async def test_each_answer_tells_where_its_page_went_and_none_else_does(era: Era
 
 def unframe_if(text: str) -> str:
     return unframe(text) if "<page_content_" in text else text
+
+
+# Pictures beside what was done
+
+
+CLICKED = "<button onclick='document.body.style.background = `red`'>Red</button>"
+ASKS = "<button onclick='confirm(`Well?`)'>Ask</button>"
+
+
+@pytest.mark.feature("debugging.picture")
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_action_is_told_with_a_picture_of_what_came_of_it(era: Era, site: Site):
+    async with open_agent("--open", site.page("/red", CLICKED), "--tools", "debug", era=era) as agent:
+        uid = uid_of(texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0], '"Red"')
+        plain = await agent.call_tool("hover", {"page": "p1", "uid": uid})
+        before = await agent.call_tool("take_screenshot", {"page": "p1"})
+        clicked = await agent.call_tool("click", {"page": "p1", "uid": uid, "include_screenshot": True})
+        after = await agent.call_tool("take_screenshot", {"page": "p1"})
+        await agent.call_tool("navigate_page", {"page": "p1", "url": site.page("/asks", ASKS)})
+        uid = uid_of(texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0], '"Ask"')
+        asked = await agent.call_tool("click", {"page": "p1", "uid": uid, "include_screenshot": True})
+
+    assert [block.type for block in plain.content] == ["text"]
+    pictures = [
+        block.data for one in (before, clicked, after) for block in one.content if isinstance(block, ImageContent)
+    ]
+    assert pictures[0] != pictures[1] == pictures[2]
+    said = json.loads(unframe(whole_text(clicked)))
+    assert (said["page"], said["screenshot"][:16]) == ("p1", "[image image/png")
+    said = json.loads(unframe(texts(asked)[0]))
+    assert (said["dialog"]["message"], said["screenshot"][:5]) == ("Well?", "none:")
+    assert not asked.is_error
+
+
+@pytest.mark.feature("debugging.picture")
+async def test_an_action_that_leads_elsewhere_says_so_once_beside_its_picture(site: Site):
+    link = f"<a href={site.page('/there', 'There')}>Go</a>"
+    async with open_agent("--open", site.page("/link", link), "--tools", "debug") as agent:
+        uid = uid_of(texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0], '"Go"')
+        moved = await agent.call_tool("click", {"page": "p1", "uid": uid, "include_screenshot": True})
+
+    assert whole_text(moved).count('"navigated"') == 1
+    assert [block.type for block in moved.content] == ["text", "image"]
+
+
+@pytest.mark.feature("debugging.picture")
+async def test_what_was_done_is_told_also_where_a_picture_is_not_to_be_had(site: Site):
+    tools = "take_snapshot,click"
+    async with open_agent("--open", site.page("/red", CLICKED), "--tools", tools) as agent:
+        uid = uid_of(texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0], '"Red"')
+        clicked = await agent.call_tool("click", {"page": "p1", "uid": uid, "include_screenshot": True})
+
+    assert not clicked.is_error
+    assert json.loads(unframe(texts(clicked)[0]))["screenshot"].startswith("none: take_screenshot is not offered")
 
 
 # Agents that go in circles

@@ -1,5 +1,6 @@
 """Tools that act on a page as a person does, and tell what that has started."""
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,14 +12,17 @@ from bridge.page import input as hand
 from bridge.page.effect import act
 from bridge.page.hands import open_element
 from bridge.page.keys import MODIFIERS, read_keys
+from bridge.page.media import Media
 from bridge.page.session import Page
 from bridge.tools.browser.value import Arguments, Context
+from bridge.tools.own import Content
 
 
 async def _act(
     context: Context, args: Arguments, operation: Callable[[Page], Awaitable[dict[str, Any] | None]]
-) -> dict[str, Any]:
-    """Do something, and tell what came of it: what the operation says, and what it has started."""
+) -> dict[str, Any] | Content:
+    """Do something, and tell what came of it: what the operation says, what it has started, and the picture of that
+    where one is wanted."""
     page = context.page.find(args["page"])
     before = set(context.page.handles())
     windows = page.watch.windows if page.watch is not None else 0
@@ -31,7 +35,22 @@ async def _act(
             if len(opened) >= windows:
                 break
             await trio.sleep(limits.NEWS_SECONDS)  # nothing tells of it but the list of pages
-    return {"page": page.handle, **(told or {}), **effect.told(), **({"opened": opened} if opened else {})}
+    answer = {"page": page.handle, **(told or {}), **effect.told(), **({"opened": opened} if opened else {})}
+    return await _with_picture(answer, context) if args.get("include_screenshot") else answer
+
+
+async def _with_picture(answer: dict[str, Any], context: Context) -> Content:
+    """The same with what the page shows now, or why there is no picture: what was done is done."""
+    pictures: tuple[Media, ...] = ()
+    try:
+        match await context.page.call("builtin:take_screenshot", {"page": answer["page"]}):
+            case {"content": [{"text": str(said)}, {"data": str(data), "mimeType": str(mime)}]}:
+                pictures = (Media("image", mime, data),)
+            case said:
+                pass
+    except BridgeError as error:
+        said = f"none: {error}"
+    return Content(json.dumps({**answer, "screenshot": said}, ensure_ascii=False), pictures, is_json=True)
 
 
 async def click(args: Arguments, context: Context) -> object:

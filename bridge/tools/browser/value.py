@@ -38,6 +38,14 @@ class PageAccess(Protocol):
         """
         ...
 
+    async def call(self, name: str, arguments: dict[str, Any]) -> Any:  # noqa: ANN401  # JSON
+        """Call another tool that the agent has, and return its result as JSON.
+
+        Raises:
+            BridgeError: as a call of the agent's; the agent does not have it.
+        """
+        ...
+
     def keep(self, data: bytes, *, suffix: str) -> Path:
         """Keep bytes in a file of ours. Raises OSError."""
         ...

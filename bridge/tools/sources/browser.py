@@ -26,6 +26,10 @@ def _with_page(**properties: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON Sch
     return {"page": _PAGE, **properties}
 
 
+def _to_act(**properties: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON Schema
+    return _with_page(**properties, include_screenshot={"type": "boolean", "description": "Of the page after that"})
+
+
 BROWSER_TOOLS: Final = (
     BrowserTool(
         name="take_snapshot",
@@ -93,7 +97,7 @@ BROWSER_TOOLS: Final = (
         name="click",
         title="Click",
         description="Click an element with the mouse. The answer tells what that has started, such as a navigation.",
-        properties=_with_page(
+        properties=_to_act(
             uid=_UID,
             double={"type": "boolean"},
             button={"enum": ["left", "middle", "right"]},
@@ -108,7 +112,7 @@ BROWSER_TOOLS: Final = (
         name="hover",
         title="Point at an element",
         description="Move the mouse onto an element.",
-        properties=_with_page(uid=_UID),
+        properties=_to_act(uid=_UID),
         required=("page", "uid"),
         needs=_ACTS,
         execute=acting.hover,
@@ -118,7 +122,7 @@ BROWSER_TOOLS: Final = (
         title="Fill a field",
         description="Have a field hold a text in place of what it held; a checkbox true or false; a list of options "
         "one of them. The answer has a value where the page made another of it.",
-        properties=_with_page(uid=_UID, value=_VALUE),
+        properties=_to_act(uid=_UID, value=_VALUE),
         required=("page", "uid", "value"),
         tier="compact",
         needs=_ACTS,
@@ -128,7 +132,7 @@ BROWSER_TOOLS: Final = (
         name="fill_form",
         title="Fill a form",
         description="Fill several fields, each as fill does.",
-        properties=_with_page(
+        properties=_to_act(
             fields={
                 "type": "array",
                 "minItems": 1,
@@ -149,7 +153,7 @@ BROWSER_TOOLS: Final = (
         name="press_key",
         title="Press a key",
         description="Press a key or a combination, such as Enter, a, ArrowDown or Control+Shift+K.",
-        properties=_with_page(
+        properties=_to_act(
             key={"type": "string", "minLength": 1, "maxLength": 60},
             uid={**_UID, "description": "The element that gets it; without it, the one that has the focus"},
             times={"type": "integer", "minimum": 1, "maximum": 100},
@@ -163,7 +167,7 @@ BROWSER_TOOLS: Final = (
         name="select_option",
         title="Choose options",
         description="Choose options of a list (select) by value or label, and no others.",
-        properties=_with_page(
+        properties=_to_act(
             uid=_UID, options={"type": "array", "items": {"type": "string"}, "maxItems": limits.FORM_FIELDS}
         ),
         required=("page", "uid", "options"),
@@ -174,7 +178,7 @@ BROWSER_TOOLS: Final = (
         name="upload_file",
         title="Upload files",
         description="Give files to an input for files, or to the one that a click on the element opens.",
-        properties=_with_page(
+        properties=_to_act(
             uid=_UID,
             files={
                 "type": "array",
@@ -192,7 +196,7 @@ BROWSER_TOOLS: Final = (
         name="drag",
         title="Drag an element",
         description="Drag an element onto another one.",
-        properties=_with_page(
+        properties=_to_act(
             **{"from": {"type": "string", "description": "uid"}, "to": {"type": "string", "description": "uid"}}
         ),
         required=("page", "from", "to"),

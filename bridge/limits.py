@@ -247,6 +247,8 @@ NUMBER_CHARS: Final = 309
 """Digits of the largest integer that is a number in JavaScript."""
 ARGUMENT_BYTES: Final = 256 * 1024
 ARGUMENT_DEPTH: Final = 64
+COERCION_PASSES: Final = 5
+"""Over the arguments of one call: what a string held may have strings in it."""
 FAULTS_SHOWN: Final = 5
 UNCHECKED_SHOWN: Final = 10
 """Patterns of one tool that are not checked."""

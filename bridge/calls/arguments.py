@@ -125,7 +125,7 @@ def _read_word(name: str, text: str, kinds: frozenset[str]) -> Json:
     except (ValueError, RecursionError):
         value = text
     else:
-        if kinds == _ANYTHING or (kinds - {"string"}) & _kinds_of(value):
+        if kinds == _ANYTHING or (kinds - {"string"}) & kinds_of(value):
             return value
     if "string" in kinds:
         return text
@@ -144,9 +144,9 @@ def _kinds(part: Json, root: Mapping[str, Json], followed: int = 0) -> frozenset
         case {"type": [*kinds]}:
             return frozenset(kinds)
         case {"const": value}:
-            return _kinds_of(value)
+            return kinds_of(value)
         case {"enum": [*values]}:
-            return frozenset[str]().union(*map(_kinds_of, values))
+            return frozenset[str]().union(*map(kinds_of, values))
         case {"anyOf": [*branches]} | {"oneOf": [*branches]}:
             return frozenset[str]().union(*(_kinds(branch, root, followed) for branch in branches))
         case {"allOf": [*branches]}:
@@ -164,7 +164,8 @@ def _at(root: Mapping[str, Json], reference: str) -> Json:
     return value
 
 
-def _kinds_of(value: Json) -> frozenset[str]:
+def kinds_of(value: Json) -> frozenset[str]:
+    """The types of a schema that a value has."""
     match value:
         case None:
             return frozenset({"null"})

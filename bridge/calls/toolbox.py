@@ -308,7 +308,7 @@ class Toolbox:
         context = self.context(tool.name, ui)
         with recorded(self.agent.log, page, tool.name, arguments, source=tool.source) as record:
             try:
-                given = check_arguments(checked(tool), arguments, tool=tool.name)
+                given = _check_own(tool, arguments)
                 async with open_progress(send) if send else nullcontext() as progress:
                     context.tell = progress.tell if progress is not None else None
                     what = f"Tool {tool.name!r}"
@@ -374,7 +374,7 @@ class Toolbox:
             return await self._value_of_built_in(tool, arguments, context)
         page = _page_of(arguments)
         with recorded(self.agent.log, page, tool.name, arguments, source=tool.source) as record:
-            given = check_arguments(checked(tool), arguments, tool=tool.name)
+            given = _check_own(tool, arguments)
             inner = self.context(tool.name, context.ui, depth=context.depth + 1)
             try:
                 value = await self._run_in_time(tool, given, inner, f"Tool {tool.name!r}", record)
@@ -523,6 +523,21 @@ class Toolbox:
 
 
 NO_MASKS: Final = Masks(())
+
+
+def _check_own(tool: OwnTool, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as `check_arguments` has them, or coerced where a tool wants that. Raises the same."""
+    schema = checked(tool)
+    try:
+        return check_arguments(schema, arguments, tool=tool.name)
+    except ArgumentsInvalid:
+        if not getattr(tool, "coerce", False):
+            raise
+        from bridge.calls.coercion import coerce_arguments
+
+        if (coerced := coerce_arguments(schema, arguments)) is None:
+            raise
+        return coerced
 
 
 def _answer_error(error: BridgeError, tool: OwnTool, context: CallContext) -> Answer:

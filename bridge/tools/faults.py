@@ -6,6 +6,7 @@ more than `limits.SHOWN_CHARS` of a value.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, cast
@@ -63,6 +64,19 @@ def find_faults(errors: Iterable[ValidationError]) -> list[Fault]:
         if not found:
             raise
     return sorted(found, key=lambda fault: (fault.pointer, fault.problem))
+
+
+def find_misfits(errors: Iterable[ValidationError]) -> dict[Path, set[str]]:
+    """The places that do not fit, those that are missing among them, each with the types that are asked for there: all
+    of them, or as many as the budget lasts for. Each alternative that was tried has its say.
+    """
+    found: dict[Path, set[str]] = {}
+    with suppress(OutOfSteps):
+        for error in errors:
+            for path, kinds in _misfits(error, ()):
+                spend(ERROR_STEPS)
+                found.setdefault(path, set()).update(kinds)
+    return found
 
 
 def shown(value: object) -> str:
@@ -204,6 +218,21 @@ def _unknown(path: Path, known: Mapping[str, Any]) -> Fault:
     rest = f", … ({len(known):,} in all)" if len(known) > CHOICES_SHOWN else ""
     expected = f"known: {names}{rest}" if known else "no properties are known"
     return Fault(_pointer(path), expected, f"is not known ({expected})")
+
+
+def _misfits(error: ValidationError, around: Path) -> Iterator[tuple[Path, Sequence[str]]]:
+    path: Path = (*around, *error.path)
+    for inner in error.context:
+        yield from _misfits(inner, path)
+    match error.validator, error.validator_value:
+        case "type", str(kind):
+            yield path, [kind]
+        case "type", kinds:
+            yield path, kinds
+        case "required", names:
+            yield from (((*path, name), []) for name in names if name not in error.instance)
+        case _:
+            yield path, []
 
 
 def _alternatives(error: ValidationError, path: Path) -> Iterator[Fault]:

@@ -34,7 +34,7 @@ from bridge.tools.dialects import (
     validator_class,
 )
 from bridge.tools.elements import ElementPlace, mark_element, noting
-from bridge.tools.faults import Fault, cut, find_faults, shown
+from bridge.tools.faults import Fault, Path, cut, find_faults, find_misfits, shown
 from bridge.tools.keywords import Choices, Json, OutOfSteps, Pattern, QuietDict, budget, quiet
 from bridge.tools.unsure import loosen
 from bridge.tools.verdict import Test, Verdict
@@ -79,6 +79,20 @@ class CheckedSchema:
         except (OutOfSteps, RecursionError, NotThere) as error:
             if fits is False and isinstance(error, OutOfSteps):
                 return [TOO_LARGE]
+            raise _too_much(error) from error
+
+    def find_misfits(self, value: Json) -> dict[Path, set[str]]:
+        """The places that do not fit, those that are missing among them, each with the types that are asked for there.
+
+        Raises:
+            SchemaUnusable: as `check`.
+        """
+        try:
+            with budget(limits.SCHEMA_STEPS):
+                if self.verdict.fits and self.verdict.fits(value):
+                    return {}
+                return find_misfits(iter_errors(self.validator, quiet(value)))
+        except (OutOfSteps, RecursionError, NotThere) as error:
             raise _too_much(error) from error
 
     def find_elements(self, value: Json) -> list[ElementPlace]:

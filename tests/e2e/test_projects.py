@@ -63,6 +63,35 @@ async def test_a_module_is_called_as_any_tool_is(project: Project, era: Era):
     assert answer.meta["pagebridge"]["details"] == {"pixels": 1}
 
 
+@pytest.mark.feature("calls.arguments")
+@pytest.mark.parametrize("era", ERAS)
+async def test_arguments_are_taken_for_what_they_say_where_a_tool_wants_that(project: Project, era: Era):
+    parameters = (
+        "{'type': 'object', 'properties': {'n': {'type': 'integer'}, 'text': {'type': 'string'}, "
+        "'more': {'type': 'object'}}, 'required': ['n']}"
+    )
+    project.tool("plain", "return args", parameters=parameters)
+    project.tool("coerces", "return args", head="coerce = True", parameters=parameters)
+    project.tool("calls", "return await context.page.call('coerces', args)")
+    project.declare("list_page_tools")
+    given = {"n": "5", "text": "5", "more": '{"a": 1}'}
+    async with project.open(era=era) as agent:
+        for name in ("coerces", "calls"):
+            assert json.loads(text_of(await agent.call_tool(name, given))) == {"n": 5, "text": "5", "more": {"a": 1}}
+        assert json.loads(text_of(await agent.call_tool("coerces", {"n": 5, "text": "null"}))) == {
+            "n": 5,
+            "text": "null",
+        }
+        assert json.loads(text_of(await agent.call_tool("coerces", {"n": 5, "text": None}))) == {"n": 5}
+
+        wrong = {"n": "five", "more": '{"a": 1}'}
+        told = [text_of(await agent.call_tool(name, wrong)) for name in ("plain", "coerces")]
+        assert told[0].replace("'plain'", "'coerces'") == told[1]
+        assert '/more must be an object, not "{\\"a\\": 1}"' in told[1]
+        assert (await agent.call_tool("plain", given)).is_error
+        assert (await agent.call_tool("list_page_tools", {"page": None, "group": 5})).is_error
+
+
 @pytest.mark.feature("modules.results")
 async def test_details_stand_beside_a_text(project: Project):
     project.tool("told", "return {'content': [{'type': 'text', 'text': 'two'}], 'details': {'n': 2}, 'isError': True}")

@@ -115,7 +115,7 @@ async def test_the_module_says_what_is_to_be_known_of_its_tool(project: Project)
                 return None
             plain = {"name": "plain", "description": "d", "parameters": {"type": "object"}, "execute": run}
             reads = {**plain, "name": "reads", "label": "Reads", "read_only": True, "page_derived": True}
-            develops = {**plain, "name": "develops", "title": "Develops", "mode": "dev", "hidden": True}
+            develops = {**plain, "name": "develops", "title": "Develops", "mode": "dev", "hidden": True, "coerce": True}
             return [plain, reads, develops]
         """,
     )
@@ -131,6 +131,7 @@ async def test_the_module_says_what_is_to_be_known_of_its_tool(project: Project)
         )
         assert (reads.title, reads.mode, reads.read_only, reads.page_derived) == ("Reads", "ask", True, True)
         assert (develops.title, develops.mode, develops.hidden) == ("Develops", "dev", True)
+        assert [tool.coerce for tool in (plain, reads, develops)] == [False, False, True]
         assert {tool.source for tool in opened.modules.tools} == {"tools/many.py"}
         assert plain.parameters == {"type": "object"}
 

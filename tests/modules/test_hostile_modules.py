@@ -385,7 +385,7 @@ async def test_what_a_module_has_our_side_of_its_process_say_is_looked_through(p
             def nested(depth):
                 return {{"a": nested(depth - 1)}} if depth else 1
             facts = dict.fromkeys(["name", "title", "description"], "d")
-            facts |= dict.fromkeys(["read_only", "page_derived", "hidden", "renders"], False)
+            facts |= dict.fromkeys(["read_only", "coerce", "page_derived", "hidden", "renders"], False)
             facts |= {{"parameters": {{}}, "mode": "act"}}
             answer = server.Server._answer
             def lie(self, request, ended):

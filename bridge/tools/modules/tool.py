@@ -33,6 +33,7 @@ _FACTS: Final = {
     "parameters": dict,
     "mode": str,
     "read_only": bool,
+    "coerce": bool,
     "page_derived": bool,
     "hidden": bool,
     "renders": bool,
@@ -62,6 +63,7 @@ class ModuleTool:
         parameters: its JSON Schema, which was checked.
         source: the module's path as a person knows it.
         sha256: of the bytes of its module that are run.
+        coerce: arguments that do not fit may be taken for what they say.
         hidden: it is offered only where it is named.
         page_derived: the module says that its result holds words of a page.
         renders: it has a say in how its calls are shown to people.
@@ -76,6 +78,7 @@ class ModuleTool:
     sha256: str
     mode: Mode
     read_only: bool
+    coerce: bool
     page_derived: bool
     hidden: bool
     renders: bool
@@ -123,6 +126,7 @@ def read_tools(declared: Declared, pool: Pool) -> Iterator[ModuleTool]:
             sha256=pool.source.sha256,
             mode=facts["mode"],
             read_only=facts["read_only"],
+            coerce=facts["coerce"],
             page_derived=facts["page_derived"],
             hidden=facts["hidden"],
             renders=facts["renders"],

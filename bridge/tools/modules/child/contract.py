@@ -116,6 +116,7 @@ def _read_tool(owner: object, which: str) -> ExportedTool:
         "parameters": _schema(owner, which),
         "mode": _mode(owner, which),
         "read_only": _flag(owner, which, "read_only"),
+        "coerce": _flag(owner, which, "coerce"),
         "hidden": _flag(owner, which, "hidden"),
         "page_derived": _flag(owner, which, "page_derived"),
     }

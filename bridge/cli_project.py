@@ -133,17 +133,19 @@ def restore_tool(root: Path, name: str) -> None:
 
 @main.command()
 @click.option("--json", is_flag=True, help='As JSON: {"issues": [{"file", "line", "message", "severity"}]}.')
+@click.option("--tracked", is_flag=True, help="Warn of files that git does not track: a clone lacks them.")
 @IN_PROJECT
 @click.pass_context
-def validate(ctx: click.Context, root: Path, json: bool) -> None:
+def validate(ctx: click.Context, root: Path, json: bool, tracked: bool) -> None:
     """Say what is wrong with a project's manifest.
 
     Also with the modules and skills that it names; none of them is run. The exit code is 1 where something is an
-    error, 0 where there are only warnings, and 2 where there is no manifest.
+    error, 0 where there are only warnings, and 2 where there is no manifest, or git can't say what it
+    tracks.
     """
     from bridge.serve import project
 
-    ctx.exit(project.show_issues(root, json=json))
+    ctx.exit(project.show_issues(root, json=json, tracked=tracked))
 
 
 @main.command("new tool")

@@ -389,6 +389,8 @@ MANIFEST_DEPTH: Final = 8
 """Parts of a key, and brackets inside of each other; a parser's time grows with the square of them."""
 MANIFEST_TOOLS: Final = 200
 MANIFEST_SKILLS: Final = 20
+GIT_SECONDS: Final = 10
+"""Until git has said which files it tracks."""
 PROJECT_FILE_BYTES: Final = 1024 * 1024
 """Of a module or a skill."""
 SECRET_BYTES: Final = 64 * 1024

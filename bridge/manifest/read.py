@@ -30,11 +30,13 @@ class Inspected:
     Attributes:
         manifest: None where something is wrong that is not about one entry alone.
         stamps: of all files that were looked for, as they were before they were read.
+        imported: the files that others import, each with the file and line that does.
     """
 
     manifest: Manifest | None
     issues: tuple[Issue, ...]
     stamps: Mapping[str, Stamp | None]
+    imported: Mapping[str, tuple[str, int]]
 
 
 def has_manifest(root: Path) -> bool:
@@ -67,7 +69,7 @@ def inspect(root: Path, built_ins: BuiltIns) -> Inspected:
     files.read(FILE, line=None)
     manifest = _join(root, files.parsed, built_ins, files.issues)
     usable = not any(issue.severity == "error" and issue.entry is None for issue in files.issues)
-    return Inspected(manifest if usable else None, tuple(sorted_issues(files.issues)), files.stamps)
+    return Inspected(manifest if usable else None, tuple(sorted_issues(files.issues)), files.stamps, files.imported)
 
 
 def sorted_issues(issues: Iterable[Issue]) -> list[Issue]:
@@ -119,6 +121,7 @@ class _Files:
     parsed: list[Parsed] = field(default_factory=list[Parsed])
     issues: list[Issue] = field(default_factory=list[Issue])
     stamps: dict[str, Stamp | None] = field(default_factory=dict[str, "Stamp | None"])
+    imported: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     seen: set[Path] = field(default_factory=set[Path])
     open: list[Path] = field(default_factory=list[Path])
 
@@ -133,6 +136,8 @@ class _Files:
             self.issues.append(Issue(file=importer, line=line, severity="error", message=message))
 
         self.stamps[name] = _stamp(self.root, name)
+        if line is not None:
+            self.imported.setdefault(name, (importer, line))
         try:
             real = find_file(self.root, name)
             if real in self.open:

@@ -11,6 +11,7 @@ from bridge.manifest.manifest import BUILT_IN, FILE, BuiltIns, Issue, Manifest, 
 from bridge.manifest.module import has_one_tool, remarks_on, why_no_python
 from bridge.manifest.paths import read_file
 from bridge.manifest.read import check_manifest, inspect, sorted_issues
+from bridge.manifest.tracked import check_tracked
 from bridge.manifest.visibility import check_agents
 
 _SHOWN: Final = 5
@@ -32,14 +33,17 @@ class SkillReading:
 ReadSkill = Callable[[SkillEntry, bytes], SkillReading]
 
 
-def validate(root: Path, built_ins: BuiltIns, read_skill: ReadSkill | None = None) -> tuple[Issue, ...]:
+def validate(
+    root: Path, built_ins: BuiltIns, read_skill: ReadSkill | None = None, *, tracked: bool = False
+) -> tuple[Issue, ...]:
     """What is wrong, in the order of the files and their lines.
 
     Args:
         read_skill: knows the rules of skills. Without one, tools of skills are not known.
+        tracked: ask git, too, whether it tracks the files.
 
     Raises:
-        UsageError: there is no manifest.
+        UsageError: there is no manifest, or git can't say.
     """
     check_manifest(root)
     inspected = inspect(root, built_ins)
@@ -52,6 +56,8 @@ def validate(root: Path, built_ins: BuiltIns, read_skill: ReadSkill | None = Non
         # The tools of a file that can't be read are not known, and what hides them is no typing error.
         all_known = exit_code(issues) == 0 and all(map(has_one_tool, sources))
         issues += check_agents(manifest, built_ins, tools, all_known=all_known)
+    if tracked:
+        issues += check_tracked(root, inspected)
     return tuple(sorted_issues(issues))
 
 

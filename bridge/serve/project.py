@@ -99,17 +99,20 @@ def _tell(changed: Changed) -> None:
     click.echo(f"Wrote {' and '.join(changed.written)}, and named it in {printable(changed.manifest)}.")
 
 
-def show_issues(root: Path, *, json: bool) -> int:
+def show_issues(root: Path, *, json: bool, tracked: bool) -> int:
     """Print what is wrong with a project's manifest and with what it names. Returns the exit code.
 
+    Args:
+        tracked: as `bridge.manifest.validate.validate`.
+
     Raises:
-        UsageError: there is no manifest.
+        UsageError: there is no manifest, or git can't say what it tracks.
     """
     check_manifest(root)
     built_ins = known_built_ins()
     manifest = inspect(root, built_ins).manifest
     reader = None if manifest is None else SkillReader(manifest, built_ins)
-    issues = validate(root, built_ins, reader)
+    issues = validate(root, built_ins, reader, tracked=tracked)
     if json:
         click.echo(as_json(issues_as_json(issues)))
     else:

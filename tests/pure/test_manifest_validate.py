@@ -1,10 +1,12 @@
 """`pagebridge validate`: all that is wrong, with file and line, and nothing of the project is run."""
 
+import subprocess
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from bridge import limits
 from bridge.errors import UsageError
 from bridge.manifest.manifest import SkillEntry
 from bridge.manifest.validate import SkillReading, as_json, exit_code, validate
@@ -115,6 +117,96 @@ def test_the_json_form_has_an_object_for_each(tmp_path: Path):
             }
         ]
     }
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True, timeout=20)
+
+
+@pytest.mark.feature("manifest.validate")
+def test_what_git_does_not_track_is_a_warning_where_it_is_named(tmp_path: Path):
+    project = tmp_path / "in" / "a repository"
+    files: dict[str, str | bytes] = {
+        "pagebridge.toml": 'import = ["more.toml", ":odd.toml"]\n[tools]\nclick = "builtin:click"\nx = "tools/x.py"\n'
+        f'[skills.tides]\npath = "tides.md"\nsha256 = "{sha256(TIDES).hexdigest()}"\n',
+        "more.toml": '[tools]\ny = "linked/y.py"\ngone = "gone.py"\n',
+        ":odd.toml": "",
+        "tools/x.py": "",
+        "tools/y.py": "",
+        "tides.md": TIDES,
+    }
+    write(project, files)
+    (project / "linked").symlink_to("tools")
+    git(tmp_path, "init", "--quiet")
+
+    def untracked() -> list[tuple[str, int | None]]:
+        issues = validate(project, BUILT_INS, read_skill, tracked=True)
+        assert exit_code(issue for issue in issues if "git" in issue.message) == 0
+        return [(issue.file, issue.line) for issue in issues if "git does not track" in issue.message]
+
+    in_main, in_more = [("pagebridge.toml", line) for line in (None, 1, 1, 4, 5)], ("more.toml", 2)
+    assert untracked() == [*in_main, in_more]
+    git(project, "add", "pagebridge.toml", "more.toml", "tools/x.py", "tides.md")
+    assert untracked() == [("pagebridge.toml", 1), in_more]
+    git(project, "add", "./:odd.toml", "tools/y.py")
+    assert untracked() == []
+    assert not [issue for issue in validate(project, BUILT_INS, read_skill) if "git" in issue.message]
+
+
+@pytest.mark.feature("manifest.validate")
+@pytest.mark.threat("S12")
+def test_no_program_that_a_repository_names_is_run_where_git_is_asked(tmp_path: Path):
+    root = tmp_path / "project"
+    write(
+        root, {"pagebridge.toml": '[tools]\nclick = "builtin:click"\nx = "far/x.py"', "far/x.py": "", "near/y.py": ""}
+    )
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n", encoding="utf-8")
+    evil.chmod(0o755)
+    git(root, "init", "--quiet")
+    git(root, "add", ".")
+    git(root, "commit", "--quiet", "-m", "x")
+    # A tree that is missing, and is needed to list what is in it: git fetches it from whom it trusts to have it.
+    git(root, "sparse-checkout", "init", "--cone", "--sparse-index")
+    git(root, "sparse-checkout", "set", "near")
+    far = subprocess.check_output(["git", "rev-parse", "HEAD:far"], cwd=root, text=True, timeout=20).strip()
+    (root / ".git/objects" / far[:2] / far[2:]).unlink()
+    write(root, {"far/x.py": ""})
+    for key, value in {
+        "core.fsmonitor": str(evil),
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "evil",
+        "remote.evil.promisor": "true",
+        "remote.evil.url": f"ext::{evil}",
+        "protocol.ext.allow": "always",
+    }.items():
+        git(root, "config", key, value)
+
+    validate(root, BUILT_INS, read_skill, tracked=True)
+
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (None, "git can't be started: .*. Install it, or leave --tracked out."),
+        ("exec sleep 60", "git has not said within 1 s which files it tracks. Try again, or leave --tracked out."),
+        ("echo 'no: really' >&2; exit 3", "git can't say .*: no: really. Mend that .*, or leave --tracked out."),
+    ],
+)
+def test_where_git_does_not_answer_one_sentence_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, said: str
+):
+    write(tmp_path, {"pagebridge.toml": ""})
+    if script is not None:
+        write(tmp_path, {"bin/git": f"#!/bin/sh\n{script}\n"})
+        (tmp_path / "bin/git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin{':/bin:/usr/bin' if script else ''}")
+    monkeypatch.setattr(limits, "GIT_SECONDS", 1)
+
+    with pytest.raises(UsageError, match=f"^{said}$"):
+        validate(tmp_path, BUILT_INS, read_skill, tracked=True)
 
 
 def test_without_a_manifest_there_is_nothing_to_check(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 import json
 import stat
+import subprocess
 from hashlib import sha256
 from pathlib import Path
 
@@ -239,6 +240,26 @@ def test_what_is_wrong_is_told_with_file_line_and_exit_code(root: Path):
         ("w.py", 1, "warning"),
         ("w.py", 2, "warning"),
     ]
+
+
+@pytest.mark.feature("manifest.validate")
+def test_what_git_does_not_track_is_told_where_that_is_asked(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(root.parent))
+    write(root, {"pagebridge.toml": '[tools]\nclick = "builtin:click"\nw = "w.py"\n', "w.py": "execute = print\n"})
+    told = refused(root, "validate", "--tracked")
+    assert told.startswith(f"Error: git can't say which files it tracks in {root}: fatal: not a git repository")
+
+    for words in (["init", "--quiet"], ["add", "pagebridge.toml"]):
+        subprocess.run(["git", *words], cwd=root, check=True, timeout=20)
+    issue = {
+        "file": "pagebridge.toml",
+        "line": 3,
+        "message": "git does not track w.py, so a clone of the project lacks it. Add it with `git add`, and commit it.",
+        "severity": "warning",
+    }
+    assert json.loads(done(root, "validate", "--tracked", "--json")) == {"issues": [issue]}
+    assert done(root, "validate", "--tracked") == f"pagebridge.toml:3: warning: {issue['message']}\n"
+    assert done(root, "validate") == "pagebridge.toml: nothing is wrong.\n"
 
 
 @pytest.mark.threat("S10")

@@ -330,6 +330,8 @@ REASON_CHARS: Final = 1000
 """Why an action is applied or discarded."""
 MODULE_CALL_SECONDS: Final = 120.0
 """What a call of a project's tool may take."""
+MODULE_CALLS_SEEN: Final = 100
+"""The last calls of its session that a module sees."""
 PROJECT_LOOK_SECONDS: Final = 2.0
 """How often the files of a project are looked at while nothing is called."""
 MODULE_HOOK_SECONDS: Final = 5.0

@@ -47,6 +47,11 @@ class Answer:
         """Of an error, which one it is."""
         return (self.structured or {}).get("code") if self.is_error else None
 
+    @property
+    def outcome(self) -> str:
+        """How the call ended."""
+        return (self.structured or {}).get("outcome", "unknown") if self.is_error else "completed"
+
 
 def mint_nonce() -> str:
     return token_hex(NONCE_BYTES)

@@ -1,7 +1,7 @@
 """What a tool of ours gets of the session that it is called in: pages, other tools, programs, the person."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,7 +11,7 @@ from bridge.calls.gate import Gate
 from bridge.errors import NotAllowed, UsageError
 from bridge.folders import Folders
 from bridge.page.session import Page
-from bridge.tools.own import Ui
+from bridge.tools.own import PastCall, Ui
 
 if TYPE_CHECKING:
     from bridge.tools.modules.programs import ExecResult
@@ -80,6 +80,7 @@ class CallContext:
     Attributes:
         agent: the name under which the agent was started, or None.
         directory: the project's folder, or the working folder.
+        calls: the last ones of the agent, oldest first, as they are now.
         origins: those whose words the tool has had from pages, or through other tools.
         notes: what there is to say beside the result of the built-in tool that it stands for.
         depth: how many tools of ours wait for this one.
@@ -100,6 +101,7 @@ class CallContext:
         agent_name: str | None,
         directory: Path,
         env: Callable[[], Mapping[str, str]],
+        calls: Iterable[PastCall],
         ui: Ui,
         run: Nested,
         tell: Tell | None = None,
@@ -110,6 +112,7 @@ class CallContext:
         self.agent = agent_name
         self.directory = directory
         self._env = env
+        self.calls = calls
         self.ui = ui
         self.logger = logging.getLogger(f"bridge.tool.{name}")
         self.tell = tell

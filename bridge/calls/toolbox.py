@@ -8,6 +8,7 @@ What is not offered can't be called either, by the agent or by a tool that it ca
 
 import json
 import logging
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -54,7 +55,7 @@ from bridge.page.place import Place
 from bridge.page.session import Page
 from bridge.settings import SchemaProfile
 from bridge.tools.naming import PREFIX, Owned
-from bridge.tools.own import Content, OwnTool
+from bridge.tools.own import Content, OwnTool, PastCall
 from bridge.tools.schema import CheckedSchema, check_schema
 from bridge.tools.sources.content import write_blocks
 from bridge.wire.nursery import open_background
@@ -128,6 +129,7 @@ class Toolbox:
         self._settings = agent.settings
         self._titles = titles or {}
         self._loops = Loops()
+        self._calls: deque[PastCall] = deque(maxlen=limits.MODULE_CALLS_SEEN)
         names = self._settings.tools or tuple(BY_NAME)
         self._built_ins = {name: tool for name in names if (tool := self._find_built_in(name)) is not None}
         self._told = 0
@@ -269,16 +271,21 @@ class Toolbox:
         read_only = tool is not None and tool.read_only
         if self._settings.loop_stop and (circle := self._loops.foresee(name, arguments, read_only)):
             return answer_error(NotAllowed(f"{circle} Nothing ran: whoever started pagebridge wants no circles."))
-        if tool is None:
-            answer = await self.agent.call_directly(name, arguments, send_progress=send)
-        elif isinstance(tool, BuiltIn):
-            answer = await self._run_built_in(tool, arguments, send)
-        else:
-            answer = await self._run_own(tool, arguments, send, ui)
+        start, outcome = trio.current_time(), "unknown"
+        try:
+            if tool is None:
+                answer = await self.agent.call_directly(name, arguments, send_progress=send)
+            elif isinstance(tool, BuiltIn):
+                answer = await self._run_built_in(tool, arguments, send)
+            else:
+                answer = await self._run_own(tool, arguments, send, ui)
+            outcome = answer.outcome
+        finally:
+            seconds = round(trio.current_time() - start, 3)
+            self._calls.append(PastCall(CALL_PAGE_TOOL if tool is None else name, outcome, seconds))
         if answer.code in AGAIN:
             return answer
         told = answer.structured or {}
-        outcome = told.get("outcome", "") if answer.is_error else "completed"
         # What is told of a result is the same each time, where its frame is not.
         text = answer.text if "result" not in told else str(told["result"])
         note = self._loops.note(name, arguments, read_only, outcome, text)
@@ -420,6 +427,7 @@ class Toolbox:
             agent_name=next(iter(self._settings.agents), None),
             directory=self.project.root if self.project is not None else Path.cwd(),
             env=self.project.granted if self.project is not None else dict,
+            calls=self._calls,
             ui=ui,
             run=self.value,
             depth=depth,

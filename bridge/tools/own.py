@@ -57,6 +57,21 @@ class Ui(Protocol):
     async def input(self, text: str, /) -> str | None: ...
 
 
+@dataclass(frozen=True)
+class PastCall:
+    """A call of the agent's that has ended. It has no words of the agent's or of a page.
+
+    Attributes:
+        tool: its name; `call_page_tool` for one of a page, under whichever name it was called.
+        outcome: `unknown` also where the call was taken back.
+        seconds: how long it took.
+    """
+
+    tool: str
+    outcome: str
+    seconds: float
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlainTool:
     """An `OwnTool` that needs no more than that.

@@ -147,6 +147,39 @@ async def test_progress_of_a_module_reaches_who_asked_for_it(project: Project, e
     assert heard == told
 
 
+SEES = "import json\nreturn json.dumps([[call.tool, call.outcome] for call in context.calls])"
+
+
+@pytest.mark.feature("modules.context")
+@pytest.mark.threat("P20")
+async def test_a_module_sees_how_calls_ended_and_no_word_of_them(project: Project, site: Site):
+    project.tool("sees", SEES)
+    project.tool("outer", "return await context.page.call('sees', {})")
+    project.tool("times", "return [call.seconds for call in context.calls][-1]")
+    project.declare("call_page_tool", "list_pages")
+    async with project.open("--direct", "--open", site.page("/said", PAGE)) as agent:
+        await agent.call_tool("list_pages", {})
+        assert "page_throws" in [tool.name for tool in (await agent.list_tools()).tools]
+        await agent.call_tool("page_throws", {})
+        await agent.call_tool("call_page_tool", {"page": "p9", "tool": "words of the agent"})
+
+        seen = [["list_pages", "completed"], ["call_page_tool", "failed"], ["call_page_tool", "rejected"]]
+        answer = await agent.call_tool("outer", {})
+        assert json.loads(text_of(answer)) == seen
+        assert whole_text(answer).count("page_content_") == 0
+        assert json.loads(text_of(await agent.call_tool("sees", {}))) == [*seen, ["outer", "completed"]]
+        assert 0 < float(text_of(await agent.call_tool("times", {}))) < 20
+
+
+@pytest.mark.feature("modules.context")
+async def test_a_module_that_lost_its_process_sees_that_call(project: Project):
+    project.tool("ends", "if args.get('now'):\n    import os\n    os._exit(1)\n" + SEES)
+    project.declare()
+    async with project.open() as agent:
+        assert (await agent.call_tool("ends", {"now": True})).is_error
+        assert json.loads(text_of(await agent.call_tool("ends", {}))) == [["ends", "unknown"]]
+
+
 @pytest.mark.feature("modules.stopped")
 @pytest.mark.parametrize("way", [{}, {"io.modelcontextprotocol/x": 1}])
 async def test_a_call_that_is_taken_back_ends_with_its_process(project: Project, way: dict[str, int]):

@@ -17,6 +17,7 @@ from bridge.tools.modules.paths import find_declared
 from bridge.tools.modules.process import ModuleProcess
 from bridge.tools.modules.programs import ExecResult, plain_environment, run_program
 from bridge.tools.modules.tool import Declared
+from bridge.tools.own import PastCall
 
 
 @dataclass
@@ -70,6 +71,7 @@ class Session:
     session_id: str = "s1"
     agent: str | None = "tester"
     env: Mapping[str, str] = field(default_factory=dict)
+    calls: list[PastCall] = field(default_factory=list)
     page: Page = field(default_factory=Page)
     ui: Person = field(default_factory=Person)
     depth: int = 0

@@ -7,6 +7,7 @@ import trio
 
 from bridge import limits
 from bridge.errors import ModuleGone, ModuleThrew
+from bridge.tools.own import PastCall
 from tests.modules.project import Person, Project
 
 WAYS = {"a plain function": ("", ""), "a coroutine": ("async ", "await ")}
@@ -27,6 +28,42 @@ async def test_a_tool_knows_its_session(project: Project, body: str):
 
     async with project.open() as opened:
         assert await opened.call("asks") == ["s1", "tester", str(project.folder), {"KEY": "value"}]
+
+
+@pytest.mark.feature("modules.context")
+async def test_a_tool_and_hooks_see_the_last_calls_and_change_none(project: Project):
+    project.add(
+        "tools/sees.py",
+        """
+        description = "d"
+        parameters = {"type": "object"}
+        before = []
+
+        def on_session(event, context):
+            before.append(context.calls)
+
+        def on_result(event, context):
+            return {"result": [call.tool for call in context.calls]}
+
+        def execute(args, context):
+            try:
+                context.calls[0].tool = "other"
+            except AttributeError as error:
+                refused = type(error).__name__
+            return [before.pop(), isinstance(context.calls, tuple), [vars(call) for call in context.calls], refused]
+        """,
+    )
+    async with project.open() as opened:
+        opened.session.calls.append(PastCall("click", "failed", 0.5))
+
+        assert await opened.call("sees") == [
+            [],
+            True,
+            [{"tool": "click", "outcome": "failed", "seconds": 0.5}],
+            "FrozenInstanceError",
+        ]
+        event = {"tool": "sees", "arguments": {}, "result": 1, "is_error": False}
+        assert await opened.modules.rewrite(event, opened.session) == (["click"], False)
 
 
 @pytest.mark.feature("modules.pages")

@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Final, cast, get_args
 
 import pytest
+import trio
+from trio.testing import MockClock
 
+from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.calls.built_ins import BUILT_INS, BY_NAME, browser_tools, inspected_by, read_profile, why_not_offered
@@ -13,6 +16,7 @@ from bridge.calls.results import Spill
 from bridge.calls.toolbox import Toolbox
 from bridge.errors import UsageError
 from bridge.settings import AgentSettings, Mode, PageSettings, Tier
+from bridge.tools.own import PastCall
 from bridge.tools.sources.browser import BROWSER_TOOLS, is_offered
 from scripts.tools_reference import DOCUMENT, RESOLVER, debug, list_bytes, write
 from tests.pure.test_browser_tools import CELLS
@@ -120,6 +124,28 @@ async def test_what_the_pages_are_not_watched_for_is_offered_by_a_new_start():
 
     assert "click" not in await names(box)
     assert box.why_missing("click") == "click is offered once pagebridge is started anew."
+
+
+@pytest.mark.feature("modules.context")
+async def test_a_module_sees_so_many_of_the_last_calls_and_no_more():
+    box = toolbox(ACT, "full")
+    await box.run("call_page_tool", {})
+    for _ in range(limits.MODULE_CALLS_SEEN - 1):
+        await box.run("click", {})
+
+    assert [call.tool for call in box.context("sees").calls] == ["call_page_tool", *["click"] * 99]
+    await box.run("drag", {})
+    assert [call.tool for call in box.context("sees").calls] == [*["click"] * 99, "drag"]
+    assert {call.outcome for call in box.context("sees").calls} == {"rejected"}
+
+
+@pytest.mark.feature("modules.context")
+async def test_a_call_that_was_taken_back_is_among_them(autojump_clock: MockClock):
+    box = toolbox(ACT, "full")
+    with trio.move_on_after(0.5):
+        await box.run("hover", {"page": "p1", "uid": "e1"})
+
+    assert list(box.context("sees").calls) == [PastCall("hover", "unknown", 0.5)]
 
 
 @pytest.mark.feature("debugging.offered")

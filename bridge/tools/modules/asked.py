@@ -1,7 +1,7 @@
 """What the tool of a module may ask of the bridge, and may be told, while it runs."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
@@ -10,7 +10,7 @@ from bridge import limits
 from bridge.errors import UsageError
 from bridge.tools.modules.frames import Json
 from bridge.tools.modules.programs import ExecResult
-from bridge.tools.own import Ui
+from bridge.tools.own import PastCall, Ui
 
 _LEAST: Final = -1e300
 _MOST: Final = 1e300
@@ -29,6 +29,7 @@ class Context(Protocol):
 
     Attributes:
         env: what the module was granted, as it is now.
+        calls: the last ones of the agent, oldest first.
         depth: how many tools wait for this one.
     """
 
@@ -40,6 +41,8 @@ class Context(Protocol):
     def directory(self) -> Path: ...
     @property
     def env(self) -> Mapping[str, str]: ...
+    @property
+    def calls(self) -> Iterable[PastCall]: ...
     @property
     def page(self) -> PageAccess: ...
     @property
@@ -59,6 +62,7 @@ def facts_of(context: Context) -> dict[str, Any]:
         "agent": context.agent,
         "directory": str(context.directory),
         "env": dict(context.env),
+        "calls": [vars(call) for call in context.calls],
         "has_ui": context.ui.has_ui,
     }
 

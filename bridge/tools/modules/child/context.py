@@ -70,6 +70,20 @@ class ExecResult:
     cut: bool
 
 
+@dataclass(frozen=True)
+class PastCall:
+    """A call of the agent's that has ended.
+
+    Attributes:
+        outcome: `completed`, `failed`, `rejected` or `unknown`.
+        seconds: how long it took.
+    """
+
+    tool: str
+    outcome: str
+    seconds: float
+
+
 class _Done:
     """What has been done already, for those who await it."""
 
@@ -85,6 +99,7 @@ class Context:
         agent: its name, if it has one.
         directory: of the project.
         env: what the module was granted, as it is now; `os.environ` does not have it.
+        calls: the last ones of the agent that had ended when this began, oldest first.
         signal: whether the call is still wanted.
         page: pages, and the bridge's own tools.
         ui: asks the person.
@@ -96,6 +111,7 @@ class Context:
         self.agent: str | None = facts["agent"]
         self.directory = Path(facts["directory"])
         self.env: dict[str, str] = dict(facts["env"])
+        self.calls = tuple(PastCall(**call) for call in facts["calls"])
         self.signal = Signal()
         self.page = PageAccess(self._ask)
         self.ui = Ui(self._ask, has_ui=facts["has_ui"])
@@ -257,7 +273,7 @@ class Api:
         return context is not None and context.ui.has_ui
 
     def __getattr__(self, name: str) -> Answer:
-        if name not in ("exec", "ui", "page", "push_pending_action", "progress", "env", "signal"):
+        if name not in ("exec", "ui", "page", "push_pending_action", "progress", "env", "calls", "signal"):
             raise AttributeError(name)
         context = CURRENT.get()
         if context is None:

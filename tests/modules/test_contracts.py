@@ -137,6 +137,49 @@ async def test_the_module_says_what_is_to_be_known_of_its_tool(project: Project)
 
 
 @pytest.mark.feature("modules.forms")
+async def test_a_factory_has_words_for_its_schema(project: Project):
+    project.add(
+        "tools/made.py",
+        """
+        def tools(api):
+            of = api.schema
+            unit = of.string("In which", ("C", "F"), default=None)
+            size = of.object({"from": of.number(minimum=0)}, to=of.number("Up to"))
+            parameters = of.object(unit=unit, optional={"size": size, "all": of.boolean(type=["boolean", "null"])})
+            listed = {"type": "object", "of": [of.array(of.integer(), "Days", maxItems=7), of.object()]}
+            plain = {"description": "d", "execute": lambda args: args}
+            return [
+                {**plain, "name": "made", "parameters": parameters},
+                {**plain, "name": "listed", "parameters": listed},
+            ]
+        """,
+    )
+
+    async with project.open() as opened:
+        made, listed = (tool.parameters for tool in opened.modules.tools)
+    number = {"type": "number"}
+    assert made == {
+        "type": "object",
+        "properties": {
+            "unit": {"type": "string", "description": "In which", "enum": ["C", "F"], "default": None},
+            "size": {
+                "type": "object",
+                "properties": {"from": {**number, "minimum": 0}, "to": {**number, "description": "Up to"}},
+                "required": ["from", "to"],
+                "additionalProperties": False,
+            },
+            "all": {"type": ["boolean", "null"]},
+        },
+        "required": ["unit"],
+        "additionalProperties": False,
+    }
+    assert listed["of"] == [
+        {"type": "array", "description": "Days", "items": {"type": "integer"}, "maxItems": 7},
+        {"type": "object", "properties": {}, "required": [], "additionalProperties": False},
+    ]
+
+
+@pytest.mark.feature("modules.forms")
 async def test_a_pydantic_model_stands_for_its_schema(project: Project):
     project.add(
         "tools/add.py",

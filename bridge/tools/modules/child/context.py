@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.tools.modules.child.link import Link
+from bridge.tools.modules.child.schema import SchemaWords
 
 Answer = Any
 """A coroutine in the loop's thread, the value itself elsewhere."""
@@ -261,11 +262,16 @@ class Actions:
 
 
 class Api:
-    """What a factory gets. It works for the call that runs at the moment; outside of one there is nobody to ask."""
+    """What a factory gets. It works for the call that runs at the moment; outside of one there is nobody to ask.
+
+    Attributes:
+        schema: makes JSON Schemas.
+    """
 
     def __init__(self, directory: Path) -> None:
         self.directory = self.cwd = directory
         self.logger = LOGGER
+        self.schema = SchemaWords()
 
     @property
     def has_ui(self) -> bool:

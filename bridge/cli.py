@@ -253,6 +253,16 @@ _PIN: Final = click.option(
     help="Of each origin in FILE run only the tools that were approved there with `pagebridge pin`.",
 )
 
+
+class _ModulePath(click.Path):
+    """An empty word, as of a variable that is not set, is not the working folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401  # as click has it
+        if value == "":
+            self.fail("It is empty: name a Python module, or a folder of them.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 PROJECT: Final = click.option(
     "--project",
     type=click.Path(path_type=Path, file_okay=False),
@@ -263,10 +273,11 @@ PROJECT: Final = click.option(
 MODULES: Final = click.option(
     "--tool",
     "modules",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_ModulePath(path_type=Path),
     multiple=True,
     metavar="PATH",
-    help="Also offer the tools of this Python module; may be repeated. Its code runs as you.",
+    help="Also offer the tools of this Python module, or of all those in this folder; may be repeated. Their code runs "
+    "as you.",
 )
 AGENTS: Final = click.option(
     "--agent",

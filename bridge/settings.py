@@ -100,7 +100,7 @@ class AgentSettings:
     project: Path | None = None
     """The folder of a project whose manifest, modules and skills count."""
     modules: tuple[Path, ...] = ()
-    """Further modules."""
+    """Further modules, and folders of them."""
     agents: tuple[str, ...] = ()
     """Names that the manifest has rules for; the agent gets what all of them get."""
     language: Language | None = None

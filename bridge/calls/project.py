@@ -42,7 +42,7 @@ from bridge.manifest.visibility import (
 from bridge.settings import AgentSettings, Mode
 from bridge.tools.modules.asked import Context
 from bridge.tools.modules.modules import Modules, open_modules
-from bridge.tools.modules.paths import find_declared, find_named
+from bridge.tools.modules.paths import expand_named, find_declared, find_named
 from bridge.tools.modules.tool import Declared
 from bridge.tools.own import OwnTool, PlainTool
 from bridge.tools.skills.load import check_skills, read_skill
@@ -117,7 +117,8 @@ class Project:
         self._session = session
         self._built_ins = known_built_ins(settings.tools or tuple(BY_NAME))
         self._file = ManifestFile(self.root, self._built_ins) if settings.project is not None else None
-        self._named = tuple(Declared(find_named(str(path), Path.cwd()), str(path)) for path in settings.modules)
+        named = (path for one in settings.modules for path in expand_named(str(one), Path.cwd()))
+        self._named = tuple(Declared(find_named(path, Path.cwd()), path) for path in named)
         self._manifest = self._read() if self._file is not None else Manifest(root=self.root)
         self._agents = choose_agents(self._manifest, settings.agents)
         self._modules: Modules | None = None

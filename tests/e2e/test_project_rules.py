@@ -1,13 +1,14 @@
 """`pagebridge serve --project`: who has which tools, when they change, and where secrets go."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 import trio
 
 from bridge.calls.built_ins import BUILT_INS
-from tests.e2e.client import ERAS, Era, open_agent, open_raw, text_of
+from tests.e2e.client import COMMAND, ERAS, Era, open_agent, open_raw, text_of
 from tests.e2e.project import PAGE, Project, names_of, refused
 from tests.e2e.test_direct import open_listening
 from tests.e2e.test_life import wait_exit
@@ -315,3 +316,29 @@ async def test_tools_that_are_named_come_beside_the_built_in_ones(project: Proje
     async with open_agent("--tool", str(project.folder / "tools" / "spare.py")) as agent:
         assert {*(tool.name for tool in BUILT_INS), "spare", "resolve_action"} == set(await names_of(agent))
         assert text_of(await agent.call_tool("spare", {})) == str(Path.cwd())
+
+
+@pytest.mark.feature("modules.names")
+async def test_a_folder_that_is_named_brings_its_modules_once_and_behind_the_manifest(project: Project):
+    project.tool("weather", "return 'well'")
+    project.declare()
+    project.tool("spare", "import _shared\nreturn _shared.WORD")
+    project.write("tools/_shared.py", "WORD = 'shared'")
+    tools = str(project.folder / "tools")
+    async with project.open("--tool", tools, "--tool", f"{tools}/spare.py") as agent:
+        assert await names_of(agent) == ["resolve_action", "weather", "spare"]
+        assert text_of(await agent.call_tool("spare", {})) == "shared"
+
+
+@pytest.mark.feature("modules.names", "terminal.errors")
+@pytest.mark.parametrize("words", [("serve",), ("tools", "call", "spare")])
+@pytest.mark.parametrize(("path", "says"), [("empty", "it is a folder without any; put a file"), ("", "It is empty")])
+def test_a_folder_that_names_no_module_is_said(tmp_path: Path, words: tuple[str, ...], path: str, says: str):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "spare.py").write_text("raise SystemExit")
+
+    done = subprocess.run(
+        [*COMMAND, *words, "--tool", path], cwd=tmp_path, check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count(says) == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bridge.errors import UsageError
-from bridge.tools.modules.paths import find_declared, find_named
+from bridge.tools.modules.paths import expand_named, find_declared, find_named
 
 
 @pytest.fixture
@@ -102,3 +102,35 @@ def test_a_person_names_any_module(root: Path, monkeypatch: pytest.MonkeyPatch):
 def test_what_a_person_names_is_a_module_too(root: Path, path: str):
     with pytest.raises(UsageError, match="can't be a module"):
         find_named(path, root)
+
+
+@pytest.mark.feature("modules.names")
+def test_a_folder_stands_for_the_modules_in_it(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(root))
+    for name in ("add.py", "_shared.py", ".hidden.py", "notes.md", "__init__.py"):
+        (root / "tools" / name).write_text("")
+    (root / "tools/below.py").mkdir()
+
+    for path in ("tools", str(root / "tools"), "~/tools"):
+        assert expand_named(path, root) == [f"{path}/add.py", f"{path}/weather.py"]
+    for path in ("tools/add.py", "tools/_shared.py", "absent", "~nobody-of-that-name", "a\0", "x" * 5000, "\ud800"):
+        assert expand_named(path, root) == [path]
+
+
+@pytest.mark.feature("modules.names")
+def test_a_folder_without_a_module_is_refused(root: Path):
+    (root / "empty/below").mkdir(parents=True)
+    for name in ("_shared.py", "notes.md", "below/add.py"):
+        (root / "empty" / name).write_text("")
+
+    with pytest.raises(UsageError, match="'empty' can't be a module: it is a folder without any; put a file there"):
+        expand_named("empty", root)
+
+
+@pytest.mark.threat("S1")
+def test_a_link_in_a_folder_is_refused_as_one_that_is_named(root: Path):
+    (root / "tools/link.py").symlink_to(root.with_name("outside.py"))
+
+    for path in ("tools/link.py", "tools"):
+        with pytest.raises(UsageError, match=r"'tools/link.py' can't be a module: it is a link"):
+            [find_named(one, root) for one in expand_named(path, root)]

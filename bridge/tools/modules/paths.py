@@ -34,6 +34,30 @@ def find_declared(path: str, project: Path) -> Path:
     return found
 
 
+def expand_named(path: str, folder: Path) -> list[str]:
+    """The paths that a person means by one: a folder stands for the modules that are right in it, sorted, without those
+    that begin with `_` or `.`. A link among them is refused later, as if it had been named.
+
+    Raises:
+        UsageError: there are none in that folder, or it can't be read.
+    """
+    place = folder / os.path.expanduser(path)
+    if not os.path.isdir(place):
+        return [path]
+    try:
+        with os.scandir(place) as entries:
+            names = sorted(entry.name for entry in entries if _is_module(entry))
+    except OSError as error:
+        raise _refused(path, error.strerror or str(error)) from error
+    if not names:
+        raise _refused(path, "it is a folder without any; put a file there that ends in .py, without `_` or `.` first")
+    return [os.path.join(path, name) for name in names]
+
+
+def _is_module(entry: os.DirEntry[str]) -> bool:
+    return entry.name.endswith(".py") and not entry.name.startswith(("_", ".")) and not entry.is_dir()
+
+
 def find_named(path: str, folder: Path) -> Path:
     """The module that a person names, wherever it is: relative to a folder, `~` is theirs.
 

@@ -21,11 +21,18 @@ from bridge.calls.frame import unframe
 from examples.tides.service import Tides, height, serve_tides
 from examples.weather.api import KEY, WEATHER, Api, serve_api
 from tests.e2e.client import COMMAND, ERAS, Era, open_agent, read, text_of
-from tests.sites import Site
+from tests.sites import Site, offering, tool
 from tests.wire.services import Asked, answer, open_service
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 SECONDS: Final = 60
+MODULE = """
+description = "Boats in a harbour."
+parameters = {"type": "object", "properties": {"harbour": {"type": "string"}}, "additionalProperties": False}
+
+def execute(args, context):
+    return ["Ann", "Bea"]
+"""
 BOTH_ERAS = pytest.mark.parametrize("era", ERAS)
 
 
@@ -191,6 +198,39 @@ async def refusal(agent: Client, name: str, arguments: dict[str, str]) -> str:
         return error.error.message
     assert answered.is_error
     return text_of(answered)
+
+
+@pytest.mark.feature("log.table", "results.frame")
+@BOTH_ERAS
+async def test_tools_of_all_four_kinds_are_called_and_logged_alike(
+    era: Era, tides: Tides, root: Path, site: Site, tmp_path: Path
+):
+    module, log = tmp_path / "boats.py", tmp_path / "calls.jsonl"
+    module.write_text(MODULE)
+    url = site.page("/pier", offering(tool("moor", "({boat}) => 'moored ' + boat")))
+    words = ("--tools", "debug", "--tool", str(module), "--log", str(log), "--open", url)
+    calls = {
+        "call_page_tool": {"page": "p1", "tool": "moor", "arguments": {"boat": "Ann"}},
+        "take_snapshot": {"page": "p1"},
+        "boats": {"harbour": "Brest"},
+        "tide_now": {"place": "Brest", "at": "2026-05-01T12:00"},
+    }
+
+    async with open_agent("--project", str(root), *words, era=era) as agent:
+        listed = {tool.name for tool in (await agent.list_tools()).tools}
+        answers = {name: await agent.call_tool(name, given) for name, given in calls.items()}
+        refused = [await agent.call_tool(name, {**given, "surplus": 1}) for name, given in calls.items()]
+
+    assert calls.keys() <= listed
+    assert [answer.is_error for answer in answers.values()] == [False] * 4
+    assert {(answer.structured_content or {}).get("code") for answer in refused} == {"arguments_invalid"}
+    origins = [(answer.structured_content or {}).get("origin") for answer in answers.values()]
+    assert origins == [site.origin, site.origin, None, tides.origin]
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [line["tool"] for line in lines] == ["moor", "take_snapshot", "boats", "tide_now"] * 2
+    assert [line["outcome"] for line in lines] == ["completed"] * 4 + ["rejected"] * 4
+    shown = run(root, "log", str(log))
+    assert all(shown.count(f" {name} ") == 2 for name in ("moor", "take_snapshot", "boats", "tide_now"))
 
 
 @pytest.mark.feature("skills.lookup", "skills.network", "results.frame")

@@ -416,7 +416,8 @@ AGENT_ALONE: Final = "--agent goes with --project DIR, whose pagebridge.toml say
 @click.option(
     "--loop-stop",
     is_flag=True,
-    help="Refuse a call that goes on in a circle of which the agent was told. Without it, the agent is told.",
+    help="Refuse a call that looks at the same, or fails, once more after the agent was told so. Without it, telling "
+    "is all.",
 )
 @PROJECT
 @MODULES

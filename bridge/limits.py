@@ -124,8 +124,11 @@ SNAPSHOT_TRIES: Final = 5
 SNAPSHOT_FRAMES: Final = 50
 ELEMENT_SECONDS: Final = 5.0
 """How long an action waits for its element to be enabled, to stand still, and not to be covered."""
-ELEMENT_LOOK_SECONDS: Final = 2.0
-"""Such an element is looked at again once a frame was drawn, or after that. A page behind others draws one a second."""
+ELEMENT_LOOK_SECONDS: Final = 3.0
+"""Such an element is looked at again once two frames were drawn, or after that: a page behind others draws one a
+second."""
+PICTURE_SECONDS: Final = 5.0
+"""How long the picture may take that is wanted of what an action came to."""
 SETTLE_SECONDS: Final = 5.0
 """How long an action waits at most for what it has started."""
 SETTLE_QUIET_SECONDS: Final = 0.1

@@ -96,7 +96,7 @@ class AgentSettings:
     """Names of the built-in tools that it gets; those for pages alone where there are none."""
     tier: Tier = "full"
     loop_stop: bool = False
-    """A call that only goes on in a circle that the agent was told of does not run."""
+    """A call that looks at the same again, or fails again, does not run where the agent was told of that."""
     project: Path | None = None
     """The folder of a project whose manifest, modules and skills count."""
     modules: tuple[Path, ...] = ()

@@ -63,11 +63,14 @@ class Loops:
 
     def foresee(self, tool: str, arguments: object, read_only: bool) -> str | None:
         """What `note` would say again if a call were answered as it was the last time; None for all others, and where
-        the agent was told nothing after the last call. Nothing is remembered."""
+        the agent was told nothing after the last call. A change that worked is in no circle for this: the next click on
+        the same button may well be meant. Nothing is remembered."""
         page = self._of_page(arguments)
         call = _hash_call(tool, arguments) if page.is_told else None
         last = next((one for one in reversed(page.seen) if one.call == call), None)
-        return None if last is None else _judge((*page.seen, last), is_change=not read_only)
+        if last is None or (last.worked and not read_only):
+            return None
+        return _judge((*page.seen, last), is_change=not read_only)
 
     def _of_page(self, arguments: object) -> _Page:
         page = cast("dict[str, object]", arguments).get("page") if isinstance(arguments, dict) else None

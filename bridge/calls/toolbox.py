@@ -44,6 +44,7 @@ from bridge.errors import (
     ArgumentsInvalid,
     BridgeError,
     CallFailed,
+    CallRejected,
     ModuleThrew,
     NavigatedDuringCall,
     NotAllowed,
@@ -269,11 +270,15 @@ class Toolbox:
         if tool is None and not (self._has_page_tools and name.startswith(PREFIX)):
             return answer_error(ToolNotFound(self.why_missing(name)))
         read_only = tool is not None and tool.read_only
-        if self._settings.loop_stop and (circle := self._loops.foresee(name, arguments, read_only)):
-            return answer_error(NotAllowed(f"{circle} Nothing ran: whoever started pagebridge wants no circles."))
+        circle = self._loops.foresee(name, arguments, read_only) if self._settings.loop_stop else None
         start, outcome = trio.current_time(), "unknown"
         try:
-            if tool is None:
+            if circle is not None:
+                error = NotAllowed(
+                    f"{circle} Nothing ran, since --loop-stop wants no circles: call something else first."
+                )
+                answer = self._refuse(tool, name, arguments, error)
+            elif tool is None:
                 answer = await self.agent.call_directly(name, arguments, send_progress=send)
             elif isinstance(tool, BuiltIn):
                 answer = await self._run_built_in(tool, arguments, send)
@@ -283,7 +288,7 @@ class Toolbox:
         finally:
             seconds = round(trio.current_time() - start, 3)
             self._calls.append(PastCall(CALL_PAGE_TOOL if tool is None else name, outcome, seconds))
-        if answer.code in AGAIN:
+        if answer.code in AGAIN or circle is not None:
             return answer
         told = answer.structured or {}
         # What is told of a result is the same each time, where its frame is not.
@@ -291,13 +296,23 @@ class Toolbox:
         note = self._loops.note(name, arguments, read_only, outcome, text)
         return answer if note is None else replace(answer, notes=(*answer.notes, note))
 
+    def _refuse(self, tool: AnyTool | None, name: str, arguments: dict[str, Any], error: CallRejected) -> Answer:
+        """The answer to a call that does not run, and its line in the log where such a call has one."""
+        if tool is None:
+            return self.agent.refuse(error, None, name, arguments)
+        if not isinstance(tool, BuiltIn):
+            with recorded(self.agent.log, _page_of(arguments), name, arguments, source=tool.source) as record:
+                record.answer = answer_error(error)
+                return record.answer
+        if tool.name == CALL_PAGE_TOOL:
+            return self.agent.refuse(error, *_words_of_a_call(arguments))
+        return answer_error(error)
+
     async def _run_built_in(self, tool: BuiltIn, arguments: dict[str, Any], send: Send | None) -> Answer:
         try:
             given = check_arguments(checked(tool), arguments, tool=tool.name)
         except ArgumentsInvalid as error:
-            if tool.name == CALL_PAGE_TOOL:
-                return self.agent.refuse(error, *_words_of_a_call(arguments))
-            return answer_error(error)
+            return self._refuse(tool, tool.name, arguments, error)
         page = given.get("page")
         if page is None or tool.name == CALL_PAGE_TOOL:  # which tells of moves itself
             return await tool.run(self.agent, given, send)

@@ -18,6 +18,8 @@ _COMMAND: Final = (
     *("git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
     *("ls-files", "-z", "--"),
 )
+_OF_A_HOOK: Final = frozenset({"GIT_DIR", "GIT_PREFIX", "GIT_WORK_TREE"})
+"""What git tells the hooks that it runs: with these, the folder that it is asked in would count for the top."""
 _VARIABLES: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": ""}
 
 
@@ -63,7 +65,7 @@ def _list_tracked(folder: Path, paths: Iterable[str]) -> frozenset[str]:
         listed = subprocess.run(
             [*_COMMAND, *paths],
             cwd=folder,
-            env=os.environ | _VARIABLES,
+            env={name: value for name, value in os.environ.items() if name not in _OF_A_HOOK} | _VARIABLES,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=limits.GIT_SECONDS,

@@ -125,7 +125,7 @@ async def _next_look(element: Element) -> None:
     """Block until what moves is somewhere else, and what changes had a moment to."""
     with trio.move_on_after(limits.ELEMENT_LOOK_SECONDS):
         try:
-            await call_hand(element.page, element.realm, "drawnFrame", await_promise=True)
+            await call_hand(element.page, element.realm, "twoFrames", await_promise=True)
         except RealmGone:
             raise ElementGone(element.page.handle, element.uid, "its document was left") from None
 

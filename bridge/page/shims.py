@@ -154,7 +154,6 @@ HANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "answerScriptCall": (),
     "chooseOptions": ("findOption", "optionLabels", "tellChanged"),
     "controlOf": ("fieldWords",),
-    "drawnFrame": (),
     "heldElement": (),
     "hitProblem": (),
     "matchSelector": (),
@@ -164,6 +163,7 @@ HANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "runScript": ("openScriptCalls",),
     "selectAll": (),
     "setControl": ("tellChanged",),
+    "twoFrames": (),
 }
 """What tools of the bridge's own do in a document: each is sent with the parts that it needs when one needs it, so that
 no document has to hold it."""

@@ -314,6 +314,34 @@ def unframe_if(text: str) -> str:
     return unframe(text) if "<page_content_" in text else text
 
 
+# What moves
+
+
+@pytest.mark.feature("debugging.click")
+@pytest.mark.parametrize("how", ["transition", "frames"])
+async def test_an_element_that_its_scrolling_moves_is_clicked_where_it_comes_to_rest(site: Site, how: str):
+    moves = {
+        "transition": "document.body.classList.add('m')",
+        "frames": """h.style.transition = 'none'; requestAnimationFrame(function go(at) {
+          const part = Math.min((at - (go.start ??= at)) / 150, 1);
+          h.style.height = `${160 * (1 - part)}px`;
+          if (part < 1) requestAnimationFrame(go) })""",
+    }
+    others = "<button onclick='say(this)'>Other</button>" * 8
+    body = f"""<style>html {{ overflow-anchor: none }} body.m #h {{ height: 0 }}
+      #h {{ height: 160px; transition: height 150ms ease-out }} button {{ display: block; height: 24px }}</style>
+      <p id=said>none</p><div style='height: 1500px'></div><div id=h>h</div>
+      {others}<button onclick='say(this)'>Go</button>{others}<div style='height: 1500px'></div>
+      <script>const say = button => {{ said.textContent = `clicked ${{button.textContent}}` }};
+      addEventListener('scroll', () => {{ {moves[how]} }}, {{once: true}})</script>"""
+    async with open_agent("--open", site.page(f"/{how}", body), "--tools", "debug") as agent:
+        uid = uid_of(texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0], '"Go"')
+        await agent.call_tool("click", {"page": "p1", "uid": uid})
+        after = texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0]
+
+    assert '"clicked Go"' in after
+
+
 # Pictures beside what was done
 
 
@@ -344,6 +372,34 @@ async def test_an_action_is_told_with_a_picture_of_what_came_of_it(era: Era, sit
     said = json.loads(unframe(texts(asked)[0]))
     assert (said["dialog"]["message"], said["screenshot"][:5]) == ("Well?", "none:")
     assert not asked.is_error
+
+
+@pytest.mark.feature("debugging.picture")
+async def test_a_page_that_is_not_drawn_any_more_takes_no_action_back(site: Site):
+    stuck = "<button onclick='requestAnimationFrame(() => setTimeout(() => { for (;;); }, 107))'>Hang</button>"
+    async with open_agent("--open", site.page("/stuck", stuck), "--tools", "debug") as agent:
+        uid = uid_of(texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0], '"Hang"')
+        clicked = await agent.call_tool("click", {"page": "p1", "uid": uid, "include_screenshot": True})
+
+    assert not clicked.is_error
+    assert json.loads(unframe(whole_text(clicked)))["page"] == "p1"
+
+
+@pytest.mark.feature("debugging.picture", "manifest.override")
+async def test_the_picture_is_that_of_the_projects_own_tool(site: Site, tmp_path: Path):
+    module = (
+        "description = 'None.'\nparameters = {'type': 'object'}\n\n"
+        "def execute(args, context):\n    return 'no pictures here'\n"
+    )
+    names = "".join(f'{name} = "builtin:{name}"\n' for name in ("click", "take_snapshot"))
+    write(tmp_path, {"pagebridge.toml": f'[tools]\n{names}take_screenshot = "shot.py"\n', "shot.py": module})
+    words = ("--open", site.page("/red", CLICKED), "--tools", "debug", "--project", str(tmp_path))
+    async with open_agent(*words) as agent:
+        uid = uid_of(texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0], '"Red"')
+        clicked = await agent.call_tool("click", {"page": "p1", "uid": uid, "include_screenshot": True})
+
+    assert json.loads(unframe(whole_text(clicked)))["screenshot"] == "no pictures here"
+    assert [block.type for block in clicked.content] == ["text"]
 
 
 @pytest.mark.feature("debugging.picture")
@@ -389,24 +445,39 @@ async def test_the_third_of_three_same_calls_with_the_same_answer_says_so(era: E
 
 
 @pytest.mark.feature("calls.loops")
-async def test_who_goes_on_in_a_circle_is_refused_where_its_user_wants_none(site: Site):
-    page = offering(tool("same", "() => { fetch('/ran'); return 'as before' }"), tool("other", "() => 'other'"))
-    async with open_agent("--open", site.page("/circle", page), "--loop-stop") as agent:
+async def test_who_goes_on_in_a_circle_is_refused_where_its_user_wants_none(site: Site, tmp_path: Path):
+    fails = offering(tool("fails", "() => { fetch('/ran'); throw Error('no') }"))
+    url = site.page("/circle", f"<button onclick='n.textContent++'>Plus</button><p id=n>0</p>{fails}")
+    log = tmp_path / "calls.jsonl"
+    async with open_agent("--open", url, "--tools", "debug", "--loop-stop", "--log", str(log)) as agent:
 
-        async def call(name: str) -> Any:
-            return await agent.call_tool("call_page_tool", {"page": "p1", "tool": name})
+        async def call(name: str, **given: Any) -> Any:
+            return await agent.call_tool(name, {"page": "p1", **given})
 
-        answers = [await call("same") for _ in range(5)]
-        assert [answer.is_error for answer in answers] == [False, False, False, True, True]
-        assert answers[-1].structured_content == {
-            "code": "not_allowed",
-            "outcome": "rejected",
-            "dispatched": False,
-            "message": f"{LOOP} Nothing ran: whoever started pagebridge wants no circles.",
-        }
-        assert not (await call("other")).is_error
-        assert not (await call("same")).is_error
-        await site.wait_asked("/ran", 4)
+        async def stopped(name: str, **given: Any) -> list[bool]:
+            answers = [await call(name, **given) for _ in range(5)]
+            return [facts(answer).get("code") == "not_allowed" for answer in answers]
+
+        uid = uid_of(texts(await call("take_snapshot"))[0], '"Plus"')
+        clicked = await stopped("click", uid=uid)
+        failed = await stopped("call_page_tool", tool="fails")
+        looked = await stopped("take_snapshot")
+        refused = await call("take_snapshot")
+        await call("press_key", key="Escape")
+        again = await call("take_snapshot")
+
+    assert clicked == [False] * 5
+    assert failed == [False, False, True, True, True]
+    assert looked == [False, False, False, True, True]
+    assert facts(refused) == {
+        "code": "not_allowed",
+        "outcome": "rejected",
+        "dispatched": False,
+        "message": f"{LOOP} Nothing ran, since --loop-stop wants no circles: call something else first.",
+    }
+    assert 'text "5"' in unframe(texts(again)[0])
+    assert site.asked["/ran"] == 2
+    assert [json.loads(line)["outcome"] for line in log.read_text().splitlines()].count("rejected") == 3 + 2 + 1
 
 
 @pytest.mark.feature("calls.loops", "calls.busy")

@@ -255,6 +255,8 @@ def test_what_goes_on_in_a_circle_that_was_told_is_foreseen_and_nothing_else():
     assert foreseen(["!a"], "a", read_only=False) == [""]
     assert foreseen(["!a", "!a"], "ab", read_only=False) == ["failed", ""]
     assert foreseen(["!a", "!a", "b"], "a", read_only=False) == [""]
+    assert foreseen("aaa", "a", read_only=False) == [""]
+    assert foreseen("abab", "a", read_only=False) == [""]
 
 
 def test_what_is_foreseen_is_not_remembered():

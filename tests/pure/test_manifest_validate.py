@@ -124,7 +124,7 @@ def git(root: Path, *words: str) -> None:
 
 
 @pytest.mark.feature("manifest.validate")
-def test_what_git_does_not_track_is_a_warning_where_it_is_named(tmp_path: Path):
+def test_what_git_does_not_track_is_a_warning_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     project = tmp_path / "in" / "a repository"
     files: dict[str, str | bytes] = {
         "pagebridge.toml": 'import = ["more.toml", ":odd.toml"]\n[tools]\nclick = "builtin:click"\nx = "tools/x.py"\n'
@@ -149,6 +149,8 @@ def test_what_git_does_not_track_is_a_warning_where_it_is_named(tmp_path: Path):
     git(project, "add", "pagebridge.toml", "more.toml", "tools/x.py", "tides.md")
     assert untracked() == [("pagebridge.toml", 1), in_more]
     git(project, "add", "./:odd.toml", "tools/y.py")
+    assert untracked() == []
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))  # as in a hook
     assert untracked() == []
     assert not [issue for issue in validate(project, BUILT_INS, read_skill) if "git" in issue.message]
 

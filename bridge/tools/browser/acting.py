@@ -41,16 +41,22 @@ async def _act(
 
 async def _with_picture(answer: dict[str, Any], context: Context) -> Content:
     """The same with what the page shows now, or why there is no picture: what was done is done."""
-    pictures: tuple[Media, ...] = ()
-    try:
-        match await context.page.call("builtin:take_screenshot", {"page": answer["page"]}):
-            case {"content": [{"text": str(said)}, {"data": str(data), "mimeType": str(mime)}]}:
-                pictures = (Media("image", mime, data),)
-            case said:
-                pass
-    except BridgeError as error:
-        said = f"none: {error}"
-    return Content(json.dumps({**answer, "screenshot": said}, ensure_ascii=False), pictures, is_json=True)
+    pictures: list[Media] = []
+    said: object = f"none: the page was not drawn within {limits.PICTURE_SECONDS:g} s"
+    with trio.move_on_after(limits.PICTURE_SECONDS):
+        try:
+            said = await context.page.call("take_screenshot", {"page": answer["page"]})
+        except BridgeError as error:
+            said = f"none: {error}"
+    match said:
+        case {"content": [{"text": str(text)}, {"type": "image", "data": str(data), "mimeType": str(mime)}]}:
+            said = text
+            pictures.append(Media("image", mime, data))
+        case str():
+            pass
+        case _:
+            said = "none: this project's take_screenshot gives something else than a picture"
+    return Content(json.dumps({**answer, "screenshot": said}, ensure_ascii=False), tuple(pictures), is_json=True)
 
 
 async def click(args: Arguments, context: Context) -> object:

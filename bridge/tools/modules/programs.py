@@ -23,7 +23,7 @@ _PASSED_ON: Final = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "S
 """What a program can't do without. It names places and languages, and nothing that is secret."""
 
 _AT_A_WORD: Final = ("/bin/sh", "-c", 'read _ && unset PWD OLDPWD SHLVL && exec "$0" "$@" </dev/null')
-"""Becomes the program behind it once there is a line on stdin, and ends where that closes first. What the shell adds to
+"""Becomes the program behind it once there is a line on stdin, and ends where that closes first. What dash adds to
 the variables goes again."""
 
 

@@ -97,6 +97,10 @@ class FrameTable:
     def url(self) -> str:
         return self._urls.get(self.main_frame, "")
 
+    def find(self, frame: FrameId) -> Realm | None:
+        """What a frame shows."""
+        return self._realms.get(frame)
+
     @property
     def main_realm(self) -> Realm | None:
         """The realm of the main frame, or None between two documents."""

@@ -97,6 +97,8 @@ class PageState:
         self._frame_handles: dict[FrameId, str] = {}
         self._frames_named = 0
         self._documents: dict[FrameId, Document] = {}
+        self._early: set[Realm] = set()
+        """Those of iframes whose scripts have run before it was known whether they are wanted."""
         self._kit = f"k_{secrets.token_hex(16)}"
         self.acts = 0
         """How many of our actions go on in it: a dialog that comes meanwhile is theirs."""
@@ -234,8 +236,8 @@ class PageState:
             case inspector.TargetCrashed() if session is self._session:
                 self.dialog = None
                 self._signal(Signal.CRASHED)
-            case Lifecycle(name="DOMContentLoaded" | "load") if event.frame_id in self._documents:
-                self._documents[FrameId(event.frame_id)].scripts_have_run()
+            case Lifecycle(name="DOMContentLoaded" | "load"):
+                self._scripts_have_run(FrameId(event.frame_id))
             case FrameNavigated(is_restored=True):
                 # What comes out of the back/forward cache has loaded long ago: nothing will say so.
                 for document in self._documents.values():
@@ -258,6 +260,13 @@ class PageState:
         if self.watch is not None:
             self.watch.on_event(event, session.session_id, self._frames.documents)
         self._notify()
+
+    def _scripts_have_run(self, frame: FrameId) -> None:
+        if (document := self._documents.get(frame)) is not None:
+            document.scripts_have_run()
+        elif (realm := self._frames.find(frame)) is not None:
+            # Another process may tell of an iframe before the page's own tells of the page.
+            self._early.add(realm)
 
     def _open_dialog(self, session: Session, event: DialogOpening) -> None:
         # A suggestion that is accepted is sent back: it may be no longer than what an agent could answer itself.
@@ -330,10 +339,13 @@ class PageState:
         self._documents[realm.frame] = document
         if self.dialog is not None:
             document.show_dialog(self.dialog)
+        if realm in self._early:
+            document.scripts_have_run()
         if why_undiscoverable(realm, self._settings) is None:
             self._arrivals.send_nowait(document)
 
     def _leave(self, realm: Realm) -> None:
+        self._early.discard(realm)
         document = self._documents.get(realm.frame)
         if document is not None and document.realm == realm:
             del self._documents[realm.frame]

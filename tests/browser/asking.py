@@ -1,6 +1,7 @@
 """Shorthand for tests that ask as an agent does."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -86,14 +87,20 @@ async def page_of(bridge: Bridge, handle: str) -> Page:
     return (await bridge.wait_pages()).find(handle)
 
 
+async def wait_registered(bridge: Bridge, is_so: Callable[[], bool]) -> None:
+    """Return once the registry is as that says; nothing is asked of any page."""
+    while not is_so():
+        await bridge.registry.wait_change(bridge.registry.version)
+
+
 async def wait_offered(bridge: Bridge, page: str, *wanted: str) -> None:
     """Return once the registry has exactly these tools; nothing is asked of the page."""
-    while True:
-        version = bridge.registry.version
+
+    def offered() -> bool:
         tools = bridge.registry.find(page)
-        if tools is not None and [tool.name for tool in tools] == list(wanted):
-            return
-        await bridge.registry.wait_change(version)
+        return tools is not None and [tool.name for tool in tools] == list(wanted)
+
+    await wait_registered(bridge, offered)
 
 
 async def run_script(page: Page, expression: str) -> object:

@@ -11,7 +11,7 @@ import pytest
 
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
-from tests.browser.asking import call, list_tools, names, open_page, read
+from tests.browser.asking import call, list_tools, names, open_page, read, wait_registered
 from tests.sites import Site, offering, serve_site, tool
 
 ROOT = Path(__file__).parents[2]
@@ -49,10 +49,9 @@ async def test_an_application_that_starts_late_is_noticed_without_a_reload(agent
     })</script>"""
     handle = await open_page(agent, angular.page("/late", late))
     assert names(await list_tools(agent, handle)) == []
-    page = (await bridge.wait_pages()).find(handle)
 
     gate.set()
-    await page.wait_changed(lambda: any(bridge.registry.snapshot[handle]))
+    await wait_registered(bridge, lambda: any(bridge.registry.snapshot[handle]))
 
     assert [tool.name for tool in bridge.registry.snapshot[handle]] == ANGULAR_TOOLS
     assert names(await list_tools(agent, handle)) == ANGULAR_TOOLS

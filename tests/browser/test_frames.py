@@ -26,6 +26,7 @@ from tests.browser.asking import (
     page_of,
     read,
     run_script,
+    wait_registered,
     wait_shown,
     wait_until,
 )
@@ -69,7 +70,7 @@ async def wait_frames(bridge: Bridge, page: Page, *expected: str) -> None:
         known = bridge.registry.find(page.handle)
         return sorted(group.name for group in known.groups) if known is not None else []
 
-    await page.wait_changed(lambda: offered() == sorted(expected))
+    await wait_registered(bridge, lambda: offered() == sorted(expected))
 
 
 def page_with_all_kinds(site: Site, other_site: Site) -> str:

@@ -21,6 +21,7 @@ from tests.browser.asking import (
     page_of,
     read,
     run_script,
+    wait_registered,
     wait_shown,
 )
 from tests.browser.other_client import OtherClient, open_other_client
@@ -47,7 +48,7 @@ async def wait_offers(bridge: Bridge, page: Page, *expected: str) -> None:
     def offered() -> list[str]:
         return [tool.name for tool in bridge.registry.find(page.handle) or ()]
 
-    await page.wait_changed(lambda: offered() == list(expected))
+    await wait_registered(bridge, lambda: offered() == list(expected))
 
 
 @pytest.mark.feature("pages.navigation")

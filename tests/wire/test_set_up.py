@@ -83,12 +83,16 @@ def detached(tab: str) -> Json:
 
 
 @asynccontextmanager
-async def open_tabs(peer: FakePeer, tabs: list[str]) -> AsyncGenerator[tuple[Pages, FakeBrowser, Link]]:
+async def open_tabs(
+    peer: FakePeer, tabs: list[str], settings: PageSettings | None = None
+) -> AsyncGenerator[tuple[Pages, FakeBrowser, Link]]:
     browser = FakeBrowser(peer)
     async with peer.open_link() as link, open_background() as nursery:
         nursery.start_soon(browser.run, tabs)
         observer = PageSource(Registry())
-        async with open_pages(Browser(link.connection, "Fake", ours=False), observer, PageSettings()) as pages:
+        async with open_pages(
+            Browser(link.connection, "Fake", ours=False), observer, settings or PageSettings()
+        ) as pages:
             await wait_all_tasks_blocked()
             yield pages, browser, link
 
@@ -208,3 +212,32 @@ async def test_a_page_that_is_closed_before_its_turn_leaves_nothing_that_waits(p
         await wait_all_tasks_blocked()
         assert len(pages._nursery.child_tasks) == 2 * (limits.SET_UPS - 1)
         assert browser.begun == set(TABS[: limits.SET_UPS])
+
+
+@pytest.mark.feature("pages.frames")
+async def test_an_iframe_whose_process_speaks_before_that_of_its_page_is_asked(peer: FakePeer):
+    def opened(tab: str) -> Json:
+        aux = {"isDefault": True, "type": "default", "frameId": f"T{tab}"}
+        context = {"id": 1, "uniqueId": f"{tab}.1", "origin": "http://a.test", "name": "", "auxData": aux}
+        return {"method": "Runtime.executionContextCreated", "params": {"context": context}, "sessionId": tab}
+
+    def loaded(tab: str) -> Json:
+        params = {"frameId": f"T{tab}", "loaderId": "L", "name": "DOMContentLoaded", "timestamp": 1}
+        return {"method": "Page.lifecycleEvent", "params": params, "sessionId": tab}
+
+    async with open_tabs(peer, [SITE], PageSettings(frames="same-origin")) as (_, browser, _):
+        for tab in (SITE, "frame"):
+            await browser.answer(tab)
+        child = attached("frame", waiting=False)
+        child["params"]["targetInfo"]["type"] = "iframe"
+        await peer.say({**child, "sessionId": SITE})
+        await wait_all_tasks_blocked()
+        set_up = list(browser.heard["frame"])
+
+        await peer.say(opened("frame"), loaded("frame"))
+        await wait_all_tasks_blocked()
+        assert browser.heard["frame"] == set_up
+        await peer.say(opened(SITE))
+        await wait_all_tasks_blocked()
+
+        assert set(browser.heard["frame"][len(set_up) :]) == {"Runtime.evaluate"}

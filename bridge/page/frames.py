@@ -87,6 +87,9 @@ class FrameTable:
         self._urls = {main_frame: clip_url(url)}
         self._generation = 0
         self._realms: dict[FrameId, Realm] = {}
+        self._held: dict[FrameId, Realm] = {}
+        """What the process around a frame tells of it late, when another process has taken it over: it counts once that
+        one has let go."""
         self._parents: dict[SessionId, SessionId] = {}
         self._roots: dict[SessionId, FrameId] = {}
 
@@ -97,9 +100,10 @@ class FrameTable:
     def url(self) -> str:
         return self._urls.get(self.main_frame, "")
 
-    def find(self, frame: FrameId) -> Realm | None:
-        """What a frame shows."""
-        return self._realms.get(frame)
+    def find(self, frame: FrameId, session_id: SessionId) -> Realm | None:
+        """What a frame shows, as that session has it."""
+        told = (self._realms.get(frame), self._held.get(frame))
+        return next((realm for realm in told if realm is not None and realm.session_id == session_id), None)
 
     @property
     def main_realm(self) -> Realm | None:
@@ -171,19 +175,34 @@ class FrameTable:
 
     def _begin(self, event: ContextCreated, session_id: SessionId) -> list[Change]:
         frame = FrameId(event.frame_id)
-        changes = self._leave(lambda realm: realm.frame == frame)
         self._generation += 1
         # All files have the same origin in Chromium; a path is what a person means by one.
         origin = urldefrag(self._urls.get(frame, "")).url if event.origin.startswith("file:") else event.origin
         realm = Realm(event.unique_id, self._generation, origin, frame, session_id)
+        shown = self._realms.get(frame)
+        if shown is not None and self._is_root(shown) and not self._is_root(realm):
+            self._held[frame] = realm
+            return []
+        changes = self._leave(lambda other: other.frame == frame)
         self._realms[frame] = realm
         return [*changes, RealmBegan(realm)]
 
+    def _is_root(self, realm: Realm) -> bool:
+        """Its process shows nothing around it."""
+        return self._roots.get(realm.session_id) == realm.frame
+
     def _leave(self, leaves: Callable[[Realm], bool]) -> list[Change]:
-        left = [realm for realm in self._realms.values() if leaves(realm)]
+        left = [realm for realm in (*self._realms.values(), *self._held.values()) if leaves(realm)]
+        changes: list[Change] = [RealmLeft(realm) for realm in left]
         for realm in left:
-            del self._realms[realm.frame]
-        return [RealmLeft(realm) for realm in left]
+            for told in (self._realms, self._held):
+                if told.get(realm.frame) is realm:
+                    del told[realm.frame]
+        for frame in [*self._held]:
+            if frame not in self._realms and frame not in self._roots.values():
+                self._realms[frame] = self._held.pop(frame)
+                changes.append(RealmBegan(self._realms[frame]))
+        return changes
 
     def _detach(self, event: FrameDetached, session_id: SessionId) -> list[Change]:
         gone = FrameId(event.frame_id)

@@ -98,7 +98,7 @@ class PageState:
         self._frames_named = 0
         self._documents: dict[FrameId, Document] = {}
         self._early: set[Realm] = set()
-        """Those of iframes whose scripts have run before it was known whether they are wanted."""
+        """Those of iframes whose scripts have run before it was known whether they are wanted, or shown."""
         self._kit = f"k_{secrets.token_hex(16)}"
         self.acts = 0
         """How many of our actions go on in it: a dialog that comes meanwhile is theirs."""
@@ -237,7 +237,7 @@ class PageState:
                 self.dialog = None
                 self._signal(Signal.CRASHED)
             case Lifecycle(name="DOMContentLoaded" | "load"):
-                self._scripts_have_run(FrameId(event.frame_id))
+                self._scripts_have_run(FrameId(event.frame_id), session)
             case FrameNavigated(is_restored=True):
                 # What comes out of the back/forward cache has loaded long ago: nothing will say so.
                 for document in self._documents.values():
@@ -261,11 +261,12 @@ class PageState:
             self.watch.on_event(event, session.session_id, self._frames.documents)
         self._notify()
 
-    def _scripts_have_run(self, frame: FrameId) -> None:
-        if (document := self._documents.get(frame)) is not None:
+    def _scripts_have_run(self, frame: FrameId, session: Session) -> None:
+        realm = self._frames.find(frame, session.session_id)
+        document = self._documents.get(frame)
+        if document is not None and document.realm == realm:
             document.scripts_have_run()
-        elif (realm := self._frames.find(frame)) is not None:
-            # Another process may tell of an iframe before the page's own tells of the page.
+        elif realm is not None:
             self._early.add(realm)
 
     def _open_dialog(self, session: Session, event: DialogOpening) -> None:

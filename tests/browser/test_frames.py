@@ -362,6 +362,7 @@ async def test_a_page_older_than_the_bridge_is_known_with_its_iframes_without_be
     site.page("/inner", naming("inner"))
     site.page("/middle", naming("middle") + framed(inner=site.origin + "/inner"))
     url = site.page("/older", naming("older") + framed(middle=site.elsewhere().origin + "/middle", own="/inner") + tell)
+    site.asked.clear()
     target_id = await other_client.open_tab(url)
     with trio.fail_after(20):
         await site.wait_asked("/there", 1)

@@ -230,6 +230,47 @@ def test_a_frame_that_another_process_shows_now_has_left_its_old_realm(frames: F
     assert isinstance(left, RealmLeft)
 
 
+@pytest.fixture
+def taken_over(frames: Frames) -> Frames:
+    """An iframe that a process of its own shows, when the one around it tells of the empty document before."""
+    frames.take(created("1"))
+    frames.add_session(SessionId("other"), SessionId("S"), "child")
+    [began] = frames.take(created("new", frame="child"), "other")
+    assert isinstance(began, RealmBegan)
+    assert frames.take(created("old", frame="child")) == []
+    return frames
+
+
+def shown_in(frames: Frames, frame: str) -> list[str]:
+    return [realm.unique_context_id for realm in frames if realm.frame == frame]
+
+
+def test_what_the_process_around_an_iframe_tells_late_is_not_shown_there(taken_over: Frames):
+    assert shown_in(taken_over, "child") == ["new"]
+
+    [left] = taken_over.take(FrameDetached("child", is_removed=False))
+
+    assert isinstance(left, RealmLeft)
+    assert left.realm.unique_context_id == "old"
+    assert shown_in(taken_over, "child") == ["new"]
+    assert taken_over.take(ContextDestroyed("old")) == []
+
+
+@pytest.mark.parametrize("is_cleared", [False, True])
+def test_an_iframe_that_comes_back_into_the_process_around_it_is_shown_when_its_own_has_ended(
+    taken_over: Frames, is_cleared: bool
+):
+    if is_cleared:
+        taken_over.take(runtime.ExecutionContextsCleared(), "other")
+        assert shown_in(taken_over, "child") == []
+
+    ended = taken_over.remove_session(SessionId("other"))
+    changes = [change for session in ended for change in taken_over.end_session(session)]
+
+    assert isinstance(changes[-1], RealmBegan)
+    assert shown_in(taken_over, "child") == ["old"]
+
+
 def test_the_sessions_below_one_end_with_it():
     frames = Frames(SessionId("S"), FrameId("main"), "about:blank")
     for child, parent in (("A", "S"), ("B", "A"), ("C", "B"), ("D", "S")):

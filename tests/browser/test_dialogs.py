@@ -420,6 +420,10 @@ async def test_a_dialog_that_was_open_before_we_came_holds_only_its_page(
         target = await other.open_tab(url)
         session = await other.attach(target)
         await other.run("Page.enable", session)
+        while True:  # until it shows that page, and no longer the empty one before
+            where = await other.run("Runtime.evaluate", session, expression="location.href + document.readyState")
+            if where["result"]["value"] == f"{url}complete":
+                break
         async with trio.open_nursery() as nursery:
             opened = trio.Event()
             other.connection.listen(session, lambda event: opened.set() if is_opening(event) else None)

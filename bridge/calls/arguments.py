@@ -11,6 +11,7 @@ from bridge import limits
 from bridge.calls.results import clean_text
 from bridge.errors import ArgumentFault, ArgumentsInvalid
 from bridge.tools.faults import TYPES, Fault, plain, requirement, shown
+from bridge.tools.json_text import refuse_constant
 from bridge.tools.keywords import Json
 from bridge.tools.schema import CheckedSchema
 
@@ -196,11 +197,7 @@ def _read_text(text: str) -> Json:
 
 
 def _loads(text: str) -> Json:
-    return json.loads(text, parse_constant=_refuse)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not a JSON value")
+    return json.loads(text, parse_constant=refuse_constant)
 
 
 def _too_deep() -> ArgumentsInvalid:

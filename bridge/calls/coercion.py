@@ -7,6 +7,7 @@ from bridge import limits
 from bridge.calls.arguments import Arguments, fill_defaults, kinds_of, read_arguments
 from bridge.errors import ArgumentsInvalid, SchemaUnusable
 from bridge.tools.faults import Path
+from bridge.tools.json_text import refuse_constant
 from bridge.tools.keywords import Json
 from bridge.tools.schema import CheckedSchema
 
@@ -58,13 +59,9 @@ def _coerce(arguments: Arguments, path: Path, kinds: set[str], dropped: set[Path
 def _read(text: str) -> Json:
     """What a string says as JSON; itself where that is nothing, or not one thing."""
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_only_once)
+        return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=_only_once)
     except (ValueError, RecursionError):
         return text
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
 
 
 def _only_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -35,6 +35,7 @@ from bridge.tools.dialects import (
 )
 from bridge.tools.elements import ElementPlace, mark_element, noting
 from bridge.tools.faults import Fault, Path, cut, find_faults, find_misfits, shown
+from bridge.tools.json_text import refuse_constant
 from bridge.tools.keywords import Choices, Json, OutOfSteps, Pattern, QuietDict, budget, quiet
 from bridge.tools.unsure import loosen
 from bridge.tools.verdict import Test, Verdict
@@ -175,7 +176,7 @@ def _check(text: str) -> CheckedSchema | str:
 
 def _parse(text: str) -> tuple[dict[str, Any], str]:
     try:
-        source = json.loads(text, parse_constant=_refuse, parse_int=_integer)
+        source = json.loads(text, parse_constant=refuse_constant, parse_int=_integer)
     except ValueError as error:
         raise SchemaUnusable(f"The input schema can't be read as JSON: {error}.") from error
     if not isinstance(source, dict):
@@ -194,10 +195,6 @@ def _parse(text: str) -> tuple[dict[str, Any], str]:
 
 def _too_deep() -> SchemaUnusable:
     return SchemaUnusable(f"The input schema is nested deeper than {limits.SCHEMA_DEPTH} levels.")
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not a JSON value")
 
 
 def _integer(digits: str) -> int:

@@ -14,6 +14,7 @@ from bridge import limits
 from bridge.errors import AnswerLost, EndpointFailed
 from bridge.tools.bounds import nesting
 from bridge.tools.faults import plain
+from bridge.tools.json_text import read_integer, refuse_constant
 
 JSON: Final = "application/json"
 _CHARSET: Final = re.compile(
@@ -167,17 +168,7 @@ class Answer:
         if sum(map(text.count, ",[{")) > limits.RESULT_NODES:
             return text  # as values it would take many times its size
         try:
-            value = json.loads(text, parse_constant=_refuse, parse_int=_integer)
+            value = json.loads(text, parse_constant=refuse_constant, parse_int=read_integer)
         except (ValueError, RecursionError):
             return text
         return text if nesting(value) > limits.RESULT_DEPTH else value
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > limits.NUMBER_CHARS:
-        raise ValueError(digits[:10])
-    return int(digits)

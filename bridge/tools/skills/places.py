@@ -9,21 +9,12 @@ from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.tools.bounds import nesting
+from bridge.tools.json_text import read_integer, refuse_constant
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not a JSON value")
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > limits.NUMBER_CHARS:
-        raise ValueError(f"a number has {len(digits):,} digits")
-    return int(digits)
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_int=_integer)
+_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant, parse_int=read_integer)
 
 
 class _Lines:

@@ -7,8 +7,8 @@ from typing import Any, Final
 MASKED: Final = "(masked)"
 
 _CREDENTIALS: Final = re.compile(
-    r"(?:proxy-)?authori[sz]ation|(?:set-)?cookie2?|.*(?:token|secret|passw|api-?key|csrf|xsrf|credential|session|jwt).*"
-    r"|.*\bauth\b.*",
+    r"(?:proxy-)?authori[sz]ation|(?:set-)?cookie2?|.*(?:token|secret|passw|(?:access|account|api|functions?|license|master|private|subscription)-?key|csrf|xsrf|credential|session|jwt).*"
+    r"|.*\bauth(?:entication)?\b.*",
     re.IGNORECASE,
 )
 _SECRET_FIELDS: Final = frozenset(

@@ -29,6 +29,11 @@ def test_headers_that_log_a_user_in_are_masked():
         "x-jwt-assertion",
         "X-Password",
         "x-client-secret",
+        "Ocp-Apim-Subscription-Key",
+        "X-Access-Key",
+        "x-functions-key",
+        "Authentication",
+        "X-Auth",
     ]
 
     assert masked(*names) == names

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from bridge.folders import Folders
 from bridge.origins import ANY_ORIGIN, OriginRules
@@ -28,8 +28,14 @@ Mode = Literal["ask", "act", "dev"]
 """What an agent may do: `ask` has what changes nothing, and of page tools runs only what a trusted origin marks
 read-only; `act` has all that pages offer, and real input; `dev` also looks into pages and runs scripts there."""
 
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+"""Each has what the one before has, and more."""
+
 Tier = Literal["compact", "mid", "full"]
 """How many of the built-in tools for debugging an agent gets, in modes `act` and `dev`."""
+
+TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
+"""Each has what the one before has, and more."""
 
 Language = Literal["en", "fr"]
 """In which the titles of tools are."""

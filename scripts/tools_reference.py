@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from pydantic_core import to_json
 
@@ -16,11 +16,10 @@ from bridge.calls.project import make_resolver
 from bridge.calls.toolbox import AnyTool, Offering
 from bridge.serve.shapes import as_list
 from bridge.serve.titles import titles
-from bridge.settings import Mode, Tier
-from bridge.tools.sources.browser import BROWSER_TOOLS, TIERS, is_offered
+from bridge.settings import MODES, TIERS, Mode, Tier
+from bridge.tools.sources.browser import BROWSER_TOOLS, is_offered
 
 DOCUMENT: Final = "docs/tools.md"
-MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 
 INTRODUCTION: Final = """# Built-in tools

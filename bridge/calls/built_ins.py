@@ -9,6 +9,7 @@ from bridge.calls.agent import ACTIONS, Agent
 from bridge.calls.answers import Answer
 from bridge.calls.progress import Send
 from bridge.errors import UsageError
+from bridge.settings import MODES, TIERS
 from bridge.tools.own import Kind
 
 if TYPE_CHECKING:
@@ -170,9 +171,6 @@ BUILT_INS: Final = (
 
 BY_NAME: Final = {tool.name: tool for tool in BUILT_INS}
 
-MODES: Final[tuple["Mode", ...]] = ("ask", "act", "dev")
-"""Each has what the one before has, and more."""
-
 RESOLVE_ACTION: Final = "resolve_action"
 """Carries out what a tool of the project has prepared; it is there with such tools."""
 
@@ -230,7 +228,7 @@ def why_not_offered(name: str, names: Collection[str], mode: "Mode", tier: "Tier
         names: those that are loaded.
         mode, tier: what leaves it out, where it is one of these.
     """
-    from bridge.tools.sources.browser import TIERS, is_offered
+    from bridge.tools.sources.browser import is_offered
 
     words = [] if name in names else [f"--tools {DEBUG} (or with {name} among the names there)"]
     if (tool := browser_tools().get(name)) is not None:

@@ -22,7 +22,7 @@ import trio
 from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer, answer_error, answer_own, answer_result, beside, with_origin
-from bridge.calls.arguments import check_arguments
+from bridge.calls.arguments import check_arguments, read_arguments
 from bridge.calls.binary import read_value
 from bridge.calls.bridge import moved_since
 from bridge.calls.built_ins import (
@@ -549,7 +549,12 @@ NO_MASKS: Final = Masks(())
 
 
 def _check_own(tool: OwnTool, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as `check_arguments` has them, or coerced where a tool wants that. Raises the same."""
+    """The arguments as `check_arguments` has them, or coerced where a tool wants that.
+
+    Raises:
+        ArgumentsInvalid, SchemaUnusable: as `read_arguments` and `check_arguments`.
+    """
+    arguments = read_arguments(arguments)
     schema = checked(tool)
     try:
         return check_arguments(schema, arguments, tool=tool.name)

@@ -69,6 +69,14 @@ def find_file(root: Path, path: str) -> Path:
     return Path(real)
 
 
+def why_no_folder(root: Path, path: str) -> str | None:
+    """Why files can't be kept in a folder of a project, as the end of a sentence, or None."""
+    place = Path(os.path.realpath(root)) / path
+    if os.path.realpath(place) != str(place):
+        return f"{path} leads through a link, so name what that leads to"
+    return None if place.is_dir() else f"there is no folder {path}, so make it"
+
+
 def read_file(root: Path, path: str, most_bytes: int = limits.PROJECT_FILE_BYTES) -> bytes:
     """The whole of a plain file of a project.
 

@@ -133,7 +133,7 @@ def plan_skill(root: Path, built_ins: BuiltIns, path: str, name: str | None = No
     same = next((skill for skill in manifest.skills.values() if skill.path == path), None)
     name = name or (same.name if same is not None else _name_of(path))
     if not NAME.fullmatch(name):
-        raise UsageError(f"{show(name)} can't be a skill's name. {NAME_RULE}.")
+        raise UsageError(f"{show(name)} can't be a skill's name. {NAME_RULE}. Give another one with --name.")
     entry = manifest.skills.get(name)
     if entry is not None and entry.path != path:
         raise AlreadyThere(f"The skill {name} is {entry.path} ({entry.file}, line {entry.line}). Choose another name.")

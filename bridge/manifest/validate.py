@@ -9,7 +9,7 @@ from bridge.errors import UsageError
 from bridge.manifest.approved import read_approved
 from bridge.manifest.manifest import BUILT_IN, FILE, BuiltIns, Issue, Manifest, Severity, SkillEntry
 from bridge.manifest.module import has_one_tool, remarks_on, why_no_python
-from bridge.manifest.paths import read_file
+from bridge.manifest.paths import read_file, why_no_folder
 from bridge.manifest.read import check_manifest, inspect, sorted_issues
 from bridge.manifest.tracked import check_tracked
 from bridge.manifest.visibility import check_agents
@@ -102,13 +102,16 @@ def _check_tools(manifest: Manifest, built_ins: BuiltIns, sources: list[bytes]) 
 
 def _check_skills(manifest: Manifest, read_skill: ReadSkill | None, tools: list[str]) -> Iterator[Issue]:
     for skill in manifest.skills.values():
+        entry = ("skills", skill.name)
+        if skill.downloads is not None and (reason := why_no_folder(manifest.root, skill.downloads)) is not None:
+            message = f"Nothing can be kept in downloads of skill {skill.name}: {reason}."
+            yield Issue(file=skill.file, line=skill.line, severity="warning", message=message, entry=entry)
         try:
             data = read_approved(manifest.root, skill)
         except UsageError as error:
-            entry = ("skills", skill.name)
             yield Issue(file=skill.file, line=skill.line, severity="error", message=str(error), entry=entry)
             continue
         reading = SkillReading() if read_skill is None else read_skill(skill, data)
         tools += reading.tools
         for line, severity, message in reading.problems:
-            yield Issue(file=skill.path, line=line, severity=severity, message=message, entry=("skills", skill.name))
+            yield Issue(file=skill.path, line=line, severity=severity, message=message, entry=entry)

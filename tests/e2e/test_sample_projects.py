@@ -17,6 +17,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
+from bridge import limits
 from bridge.calls.frame import unframe
 from examples.tides.service import Tides, height, serve_tides
 from examples.weather.api import KEY, WEATHER, Api, serve_api
@@ -319,6 +320,32 @@ async def test_no_file_is_kept_in_mode_ask(tides: Tides, root: Path):
     assert "tide_table" not in names
     assert tides.asked == []
     assert [path.name for path in (root / "downloads").iterdir()] == [".gitignore"]
+
+
+@pytest.mark.feature("skills.modes", "rules.mode")
+async def test_a_skill_is_offered_from_the_tier_on_that_it_names(tides: Tides, root: Path):
+    skill = root / "skills/tides.md"
+    skill.write_text(skill.read_text().replace('"name": "tide_now",', '"name": "tide_now", "tiers": ["mid"],'))
+    run(root, "skills", "add", "skills/tides.md", "--yes")
+
+    async with open_agent("--project", str(root), "--tier", "compact") as agent:
+        names = [tool.name for tool in (await agent.list_tools()).tools]
+        assert "started with --tier mid." in await refusal(agent, "tide_now", {"place": "Brest"})
+    async with open_agent("--project", str(root), "--tier", "mid") as agent:
+        assert read(await agent.call_tool("tide_now", {"place": "Brest"}))["success"]
+
+    assert "harbour_of_page" in names
+    assert "tide_now" not in names
+    assert len(tides.asked) == 1
+
+
+@pytest.mark.feature("calls.arguments")
+async def test_arguments_have_the_same_limits_whoever_gets_them(tides: Tides, root: Path):
+    async with open_agent("--project", str(root)) as agent:
+        told = await refusal(agent, "tide_now", {"place": "x" * limits.ARGUMENT_BYTES})
+
+    assert told.startswith("Arguments have 262,156 bytes as JSON, and 262,144 are allowed.")
+    assert tides.asked == []
 
 
 @pytest.mark.feature("skills.approval")

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from bridge.settings import Mode
+from bridge.settings import TIERS, Mode
 from bridge.tools.browser.value import BrowserTool, Tier
 from bridge.tools.schema import check_schema
-from bridge.tools.sources.browser import BROWSER_TOOLS, TIERS, is_offered, needs_of
+from bridge.tools.sources.browser import BROWSER_TOOLS, is_offered, needs_of
 
 LOOKS = ("take_snapshot", "take_screenshot")
 DEV = ("evaluate_script", "list_console_messages", "list_network_requests", "get_network_request")

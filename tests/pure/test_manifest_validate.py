@@ -104,6 +104,21 @@ def test_what_hides_a_tool_of_a_skill_that_did_not_load_is_no_error(tmp_path: Pa
 
 
 @pytest.mark.feature("manifest.validate")
+def test_a_folder_in_which_nothing_can_be_kept_is_a_warning(tmp_path: Path):
+    skills = [f'{name} = {{path = "{name}.md", downloads = "{name}"}}' for name in ("a", "b", "c")]
+    write(tmp_path, {"pagebridge.toml": "\n".join(["[skills]", *skills])})
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+
+    told = [issue for issue in validate(tmp_path, BUILT_INS) if issue.severity == "warning"]
+
+    assert [(issue.line, issue.message) for issue in told] == [
+        (3, "Nothing can be kept in downloads of skill b: b leads through a link, so name what that leads to."),
+        (4, "Nothing can be kept in downloads of skill c: there is no folder c, so make it."),
+    ]
+
+
+@pytest.mark.feature("manifest.validate")
 def test_the_json_form_has_an_object_for_each(tmp_path: Path):
     write(tmp_path, {"pagebridge.toml": "\nx = 1"})
     assert as_json(validate(tmp_path, BUILT_INS)) == {

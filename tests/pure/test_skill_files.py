@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge import limits
+from bridge.tools.schema import check_schema
 from bridge.tools.skills.load import check_skills, read_skill
 from bridge.tools.skills.network import Network
 from bridge.tools.skills.offer import offer_skill_tool
@@ -88,6 +89,22 @@ def test_the_front_matter_has_a_summary_and_is_no_part_of_the_text():
     assert found.text.startswith("# Tides")
 
 
+@pytest.mark.parametrize("mark", [">", "|", ">-", "|2+"])
+def test_a_summary_may_stand_in_a_block(mark: str):
+    found = skill(f"---\ndescription: {mark}\n  When the water\n\n  comes\nname: x\n---\n{write(LOOK_UP)}")
+
+    assert found.summary == "When the water comes"
+
+
+@pytest.mark.parametrize("fence", ["webbrain-tools{json}", "{.pagebridge-tools}", "json wb-tools"])
+def test_a_fence_that_has_more_than_its_name_is_told_of_and_not_read(fence: str):
+    reading = read(write(LOOK_UP, fence=fence))
+
+    assert told(reading) == ["5 warning This fence is not read: write the name right behind ```, and nothing else."]
+    assert reading.skill is not None
+    assert reading.skill.tools == ()
+
+
 @pytest.mark.feature("skills.modes")
 def test_a_tool_is_offered_with_what_its_kind_and_its_skill_say():
     look_up, order = tool_of(LOOK_UP), tool_of(ORDER)
@@ -120,10 +137,25 @@ def test_an_agent_gets_a_closed_schema_with_the_defaults_in_it():
             "place": {"type": "string", "description": "Of a harbour.", "default": "Brest"},
             "days": {"type": "integer", "description": "From today."},
         },
-        "required": [],
         "additionalProperties": False,
     }
     assert tool.defaults == {"place": "Brest", "unit": "m"}
+
+
+@pytest.mark.feature("skills.arguments")
+@pytest.mark.parametrize("required", [{}, {"required": ["place"]}], ids=["none", "one"])
+def test_a_schema_of_any_dialect_can_be_offered(required: dict[str, Any]):
+    draft_4 = {"$schema": "http://json-schema.org/draft-04/schema#", **without(LOOK_UP["parameters"], "required")}
+
+    tool = tool_of({**LOOK_UP, "parameters": {**draft_4, **required}, "defaultArgs": {"place": "Brest"}})
+
+    assert check_schema(json.dumps(tool.parameters)).dialect == "Draft 4"
+
+
+def test_parameters_that_can_not_be_offered_with_their_defaults_are_an_error():
+    tool = {**LOOK_UP, "defaultArgs": {"place": "x" * limits.SCHEMA_CHARS}}
+
+    assert "`parameters` can't be used with `defaultArgs` in them. The input schema has" in error(tool)
 
 
 @pytest.mark.feature("skills.addresses")
@@ -132,7 +164,7 @@ def test_a_tool_that_wants_a_pages_address_takes_a_page():
 
     tool = tool_of({**LOOK_UP, "parameters": parameters, "activeTabUrlArg": "url"})
 
-    assert tool.parameters["required"] == []
+    assert "required" not in tool.parameters
     assert "Handle of a page" in tool.parameters["properties"]["page"]["description"]
     assert tool.description.endswith("With `page`, the address of that page is sent to api.tides.example.")
 
@@ -256,6 +288,8 @@ def test_the_shorter_fence_within_a_longer_one_does_not_end_it():
         ({"modes": "ask"}, 29, '`modes` must be a list, not "ask"'),
         ({"tiers": ["big"]}, 29, "`tiers` must be a list of some of compact, mid, full"),
         ({"defaultArgs": {"days": "many"}}, 29, "`defaultArgs`: /days must be an integer"),
+        ({"endpoint": "https://10.0.0.7/v1"}, 12, "`endpoint` has the host 10.0.0.7, which is in a private network"),
+        ({"endpoint": "https://[::1]/v1"}, 12, "which is this machine itself (a service on this machine must be in"),
         ({"activeTabUrlArg": "url"}, 29, '`activeTabUrlArg` is "url", which is none of the properties'),
         ({"inputUrlArg": "url"}, 29, '`inputUrlArg` is "url", which is none of the properties'),
         ({"inputUrlAllowlist": []}, 29, "`inputUrlAllowlist` is empty"),
@@ -327,6 +361,9 @@ def test_the_property_that_names_the_page_is_free():
     found = error({**LOOK_UP, "parameters": {"type": "object", "properties": properties}, "activeTabUrlArg": "url"})
 
     assert "`page` names the page whose address is sent" in found
+    properties = {"url": properties["url"]}
+    tool = {**LOOK_UP, "parameters": {"type": "object", "properties": properties}, "activeTabUrlArg": "url"}
+    assert "`page` names the page whose address is sent" in error({**tool, "defaultArgs": {"page": "p1"}})
 
 
 @pytest.mark.parametrize(
@@ -399,6 +436,14 @@ def test_the_same_member_twice_is_an_error():
 
 
 @pytest.mark.threat("S10")
+def test_a_name_that_is_twice_within_what_is_taken_as_it_is_is_an_error():
+    text = write(LOOK_UP).replace('"days": {', '"place": {')
+
+    assert [line.split(": ", 1)[1] for line in errors(text)] == [
+        "`parameters` has 'place' twice in one object: remove one.",
+    ]
+
+
 def test_two_tools_of_one_name_in_a_skill_are_both_named():
     (found,) = errors(write(LOOK_UP, {**LOOK_UP, "description": "Another."}))
 
@@ -489,7 +534,7 @@ def test_defaults_that_can_not_be_checked_are_an_error():
     parameters = {"type": "object", "properties": {"days": days}}
     tool = {**LOOK_UP, "parameters": parameters, "defaultArgs": {"days": [0] * limits.SCHEMA_STEPS}}
 
-    (found,) = errors(f"```wb-tools\n{json.dumps([tool], separators=(',', ':'))}\n```")
+    found, _ = errors(f"```wb-tools\n{json.dumps([tool], separators=(',', ':'))}\n```")
 
     assert "`defaultArgs` can't be checked. The input schema can't be used" in found
 

@@ -249,6 +249,18 @@ async def test_an_address_that_is_given_comes_before_that_of_the_page():
     assert (await payload({"page": "p1", "url": given_url}, p1="https://news.example/read/1"))["url"] == given_url
 
 
+@pytest.mark.feature("skills.arguments")
+@pytest.mark.parametrize("name", ["unit", "key"])
+async def test_what_a_skill_has_said_once_and_for_all_is_not_said_otherwise(name: str):
+    parameters = {"type": "object", "additionalProperties": True}
+    endpoint = "https://api.tides.example/v1?key=7"
+    tool = tool_of({**LOOK_UP, "endpoint": endpoint, "parameters": parameters, "defaultArgs": {"unit": "m"}})
+
+    assert await fill_payload(tool, {"more": 1}, Context()) == {"unit": "m", "more": 1}
+    with pytest.raises(ArgumentsInvalid, match=f"`{name}` of 'tide_now' is its skill's to say: leave it out"):
+        await fill_payload(tool, {name: "x"}, Context())
+
+
 @pytest.mark.threat("S7")
 @pytest.mark.parametrize(
     ("address", "why"),
@@ -443,6 +455,8 @@ def test_any_name_becomes_one_part_of_a_path(wanted: str):
         ("attachment; filename*=UTF-8''ch%C3%A2rt.png", "chârt.png"),
         ("attachment; filename*=UTF-8''..%2F..%2Fx", "../../x"),
         ("attachment; filename*=nonsense''x", "x"),
+        ("attachment; filename=plain.png; filename*=UTF-8''ch%C3%A2rt.png", "chârt.png"),
+        ("attachment; FileName*=UTF-8''ch%C3%A2rt.png; filename=plain.png", "chârt.png"),
         ("attachment", ""),
         ("", ""),
         (f"attachment; filename={'x' * 5000}", ""),
@@ -489,8 +503,10 @@ def test_a_file_that_did_not_come_whole_is_removed(tmp_path: Path):
 def test_files_are_kept_in_the_declared_folder_alone(tmp_path: Path):
     (tmp_path / "link").symlink_to(tmp_path)
     (tmp_path / "file").touch()
+    (tmp_path / "inner").mkdir()
 
-    for folder in (None, tmp_path / "link", tmp_path / "file", tmp_path / "missing"):
+    assert check_folder(tmp_path / "inner") == tmp_path / "inner"
+    for folder in (None, tmp_path / "link", tmp_path / "link" / "inner", tmp_path / "file", tmp_path / "missing"):
         with pytest.raises(NotAllowed, match="folder"):
             check_folder(folder)
     with pytest.raises(NotAllowed, match="folder"), open_download(tmp_path / "link", "x"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar, cast
 
 from bridge import limits
-from bridge.settings import Mode, Tier
+from bridge.settings import MODES, TIERS, Mode
 from bridge.tools.faults import plain, shown
 from bridge.tools.skills.fields import Fields, Names
 from bridge.tools.skills.parameters import PAGE, offer, read_defaults, read_parameters, read_rules, read_url_arguments
@@ -16,8 +16,6 @@ from bridge.tools.skills.skill import AnswerLimits, Job, Kind, Method, SkillTool
 from bridge.tools.skills.urls import Url, read_endpoint, read_template
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
-MODES: Final[tuple[Mode, ...]] = ("ask", "act", "dev")
-TIERS: Final[tuple[Tier, ...]] = ("compact", "mid", "full")
 _T = TypeVar("_T")
 _KINDS: Final[Mapping[str, Kind]] = {"http": "http", "httpdownloadjob": "httpDownloadJob"}
 _JOB_ENDPOINTS: Final = ("statusEndpoint", "fileEndpoint", "cleanupEndpoint")
@@ -127,7 +125,7 @@ class _Declaration:
         self._check_kind(kind)
         properties, schema = read_parameters(fields)
         defaults = read_defaults(fields, schema, properties, endpoint)
-        page_url_argument, input_url_arguments = read_url_arguments(fields, properties)
+        page_url_argument, input_url_arguments = read_url_arguments(fields, properties, defaults)
         input_urls = read_rules(fields)
         if input_url_arguments and not input_urls:
             fields.warn("inputUrlArg", "any address may be given to it: name the hosts in `inputUrlAllowlist`.")
@@ -136,7 +134,8 @@ class _Declaration:
         mode, tier = self._mode(kind), TIERS[fields.least("tiers", TIERS)]
         job = self._job(endpoint) if kind == "httpDownloadJob" else None
         self._choice("credentials", {"omit": None}, default=None)
-        if name is None or description is None or kind is None or endpoint is None or schema is None:
+        parameters = None if schema is None else offer(fields, schema, properties, defaults, page_url_argument)
+        if name is None or description is None or kind is None or endpoint is None or parameters is None:
             return None
         return SkillTool(
             name=name,
@@ -147,7 +146,7 @@ class _Declaration:
             kind=kind,
             method=cast("Method", method),
             endpoint=endpoint,
-            parameters=offer(schema, properties, defaults, page_url_argument),
+            parameters=parameters,
             defaults=defaults,
             page_url_argument=page_url_argument,
             input_url_arguments=input_url_arguments,

@@ -1,10 +1,12 @@
 """Where files of skills are kept: in one folder that a person has named, under names that lead nowhere else."""
 
+import os
 import re
 import unicodedata
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from email.message import Message
+from email.utils import collapse_rfc2231_value
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -18,15 +20,17 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
 
 def check_folder(folder: Path | None) -> Path:
-    """The folder that the user has declared.
+    """The folder that the user has declared: as it is written, without a link in it.
 
     Raises:
         NotAllowed: there is none, or it is something else.
     """
     if folder is None:
         raise NotAllowed("There is no folder for files: the user has to declare one, as `downloads` of the skill.")
-    if folder.is_symlink() or not folder.is_dir():
-        raise NotAllowed(f"{folder} is no folder, or a link to one: the user has to make it, or declare another.")
+    if os.path.realpath(folder) != str(folder) or not folder.is_dir():
+        raise NotAllowed(
+            f"{folder} is no folder, or leads through a link: the user has to make it, or declare another."
+        )
     return folder
 
 
@@ -68,7 +72,9 @@ def told_name(disposition: str) -> str:
     message = Message()
     try:
         message["Content-Disposition"] = disposition
-        return message.get_filename("")
+        # The standard library takes what comes first; the second of the two is said to be meant.
+        parameters = {name.lower(): value for name, value in message.get_params([], "Content-Disposition")}
+        return collapse_rfc2231_value(parameters.get("filename", "")).strip()
     except (ValueError, LookupError, UnicodeError):
         return ""
 

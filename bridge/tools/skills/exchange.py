@@ -14,11 +14,12 @@ from bridge import limits
 from bridge.errors import AnswerLost, EndpointFailed
 from bridge.tools.bounds import nesting
 from bridge.tools.faults import plain
-from bridge.tools.json_text import read_integer, refuse_constant
+from bridge.tools.json_text import read_float, read_integer, refuse_constant
 
 JSON: Final = "application/json"
 _CHARSET: Final = re.compile(
-    r"charset=[\"' ]*(utf-16|us-ascii|iso-8859-\d{1,2}|windows-125\d|koi8-[ru]|shift_jis|euc-jp|euc-kr|gb18030|big5)\b",
+    r"charset=[\"' ]*(utf-16(?:[lb]e)?|us-ascii|latin-?1|iso-8859-(?:[1-9]|1[013-6])|(?:windows-|cp)125[0-8]|koi8-[ru]|"
+    r"shift_jis|euc-jp|euc-kr|gb(?:18030|k|2312)|big5)\b",
     re.IGNORECASE,
 )
 """Other than UTF-8. Python knows more, some of which take forever."""
@@ -168,7 +169,7 @@ class Answer:
         if sum(map(text.count, ",[{")) > limits.RESULT_NODES:
             return text  # as values it would take many times its size
         try:
-            value = json.loads(text, parse_constant=refuse_constant, parse_int=read_integer)
+            value = json.loads(text, parse_constant=refuse_constant, parse_int=read_integer, parse_float=read_float)
         except (ValueError, RecursionError):
             return text
         return text if nesting(value) > limits.RESULT_DEPTH else value

@@ -70,6 +70,13 @@ class Fields:
     def object(self, name: str) -> dict[str, Any] | None:
         return self._value(name, dict, "an object")
 
+    def whole(self, name: str) -> dict[str, Any] | None:
+        """An object that is taken as it is: no name may be twice in it."""
+        value = self.object(name)
+        if value is not None and (repeated := self._found[name].find_repeated()) is not None:
+            self.error(name, f"`{name}` has {plain(repeated)!r} twice in one object: remove one.")
+        return value
+
     def list(self, name: str) -> list[Any] | None:
         return self._value(name, list, "a list")
 

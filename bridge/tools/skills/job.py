@@ -18,7 +18,7 @@ import trio
 from bridge import limits
 from bridge.errors import BridgeError, CallRejected, EndpointFailed
 from bridge.files import why_failed
-from bridge.tools.faults import plain
+from bridge.tools.faults import plain, shown
 from bridge.tools.skills.downloads import open_download, safe_name, told_name
 from bridge.tools.skills.exchange import Answer, Reply, Server, ask, too_large
 from bridge.tools.skills.skill import Job
@@ -112,8 +112,9 @@ def _begin(job: Job, answer: Answer, server: Server) -> _Run:
     given = cast("dict[str, Any]", value).get(job.id_field) if isinstance(value, dict) else None
     job_id = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
     if not job_id:
+        said = "no" if given in (None, "") else f"{shown(given)} for its"
         raise EndpointFailed(
-            f"{server.origin} took the order, and its answer has no `{plain(job.id_field)}`. {_MISFIT}"
+            f"{server.origin} took the order, and its answer has {said} `{plain(job.id_field)}`. {_MISFIT}"
         )
     try:
         status, file, cleanup = (

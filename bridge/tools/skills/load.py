@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Final
 
 from bridge import limits
-from bridge.settings import Mode
-from bridge.tools.skills.declare import MODES, Origin, declare_tools
+from bridge.settings import MODES, Mode
+from bridge.tools.skills.declare import Origin, declare_tools
 from bridge.tools.skills.fields import Fields, Names
 from bridge.tools.skills.markdown import SKILL_FENCES, Fence, Parts, split
 from bridge.tools.skills.places import Node, read_json

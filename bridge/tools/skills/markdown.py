@@ -6,6 +6,7 @@ read. So is one that is indented by four, or quoted.
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from bridge.tools.skills.problems import Problems
@@ -17,6 +18,8 @@ _OPENER: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})[ \t]*(\S*)")
 _LOOKS_LIKE: Final = re.compile(rf"[ \t>*+-]*(?:`{{3,}}|~{{3,}})[ \t]*({'|'.join(TOOL_FENCES)})\b", re.IGNORECASE)
 _TICKS: Final = re.compile(r"`+")
 _FRONT: Final = re.compile(r"([a-z_]+):[ \t]+(.*)")
+_BLOCK: Final = re.compile(r"[|>][-+0-9]*")
+"""What YAML has before a text that follows in indented lines."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,16 @@ def _read_front(lines: list[str], parts: Parts, problems: Problems) -> int:
             _warn(number, "the front matter", problems)
         if (found := _FRONT.fullmatch(line)) is not None:
             value = found[2].strip()
+            if _BLOCK.fullmatch(value):
+                value = "\n".join(takewhile(_is_indented, lines[number + 1 :])).strip()
             is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
             parts.front.setdefault(found[1], (value[1:-1] if is_quoted else value, number + 1))
     problems.error(1, "The front matter that begins here has no end: close it with a line `---`.")
     return len(lines)
+
+
+def _is_indented(line: str) -> bool:
+    return not line.strip() or line[0] in " \t"
 
 
 def _read_fence(lines: list[str], start: int, opener: re.Match[str], parts: Parts, problems: Problems) -> int:
@@ -99,6 +108,8 @@ def _read_fence(lines: list[str], start: int, opener: re.Match[str], parts: Part
             problems.error(start + 1, f"The fence `{info}` that begins here has no end: close it with a line `{mark}`.")
         parts.fences.append(Fence(info, start + 2, "\n".join(lines[start + 1 : end])))
     else:
+        if any(name in lines[start].lower() for name in TOOL_FENCES):
+            problems.warn(start + 1, f"This fence is not read: write the name right behind {mark}, and nothing else.")
         for at in range(start + 1, end):
             if _LOOKS_LIKE.match(lines[at]):
                 _warn(at, "another fence", problems)

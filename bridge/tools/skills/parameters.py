@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
-from urllib.parse import parse_qsl
 
 from bridge import limits
 from bridge.errors import SchemaUnusable
@@ -23,7 +22,7 @@ def read_parameters(fields: Fields) -> tuple[dict[str, Any], dict[str, Any] | No
     """The properties, and the schema; None where that is unusable."""
     if "parameters" not in fields:
         return {}, {"type": "object", "properties": {}}
-    schema = fields.object("parameters")
+    schema = fields.whole("parameters")
     if schema is None:
         return {}, None
     if schema.get("type") != "object":
@@ -49,14 +48,14 @@ def read_parameters(fields: Fields) -> tuple[dict[str, Any], dict[str, Any] | No
 def read_defaults(
     fields: Fields, schema: dict[str, Any] | None, properties: dict[str, Any], endpoint: Url | None
 ) -> dict[str, Any]:
-    defaults = fields.object("defaultArgs") or {}
-    named = set(dict(parse_qsl(endpoint.query[1:], keep_blank_values=True)) if endpoint else ())
+    defaults = fields.whole("defaultArgs") or {}
+    named = endpoint.query_names if endpoint is not None else frozenset[str]()
     for name in sorted(named & (properties.keys() | defaults.keys())):
         fields.error("endpoint", f"`endpoint` has {plain(name)!r} in its query, and so have its arguments.")
     own = {name: value for name, value in defaults.items() if name in properties}
     if schema is not None and own:
         try:
-            faults = check_schema(json.dumps({**schema, "required": []})).check(own)
+            faults = check_schema(json.dumps(_with_required(schema, []))).check(own)
         except SchemaUnusable as error:
             fields.error("defaultArgs", f"`defaultArgs` can't be checked. {error}")
             faults = []
@@ -65,11 +64,13 @@ def read_defaults(
     return defaults
 
 
-def read_url_arguments(fields: Fields, properties: dict[str, Any]) -> tuple[str | None, tuple[str, ...]]:
+def read_url_arguments(
+    fields: Fields, properties: dict[str, Any], defaults: dict[str, Any]
+) -> tuple[str | None, tuple[str, ...]]:
     """The argument that gets a page's address, and all that are addresses."""
     from_page, given = (_url_argument(fields, name, properties) for name in ("activeTabUrlArg", "inputUrlArg"))
-    if from_page is not None and PAGE in properties:
-        fields.error("activeTabUrlArg", "`page` names the page whose address is sent: give that property another name.")
+    if from_page is not None and PAGE in properties.keys() | defaults.keys():
+        fields.error("activeTabUrlArg", "`page` names the page whose address is sent: give yours another name.")
     return from_page, tuple(dict.fromkeys(name for name in (from_page, given) if name is not None))
 
 
@@ -122,9 +123,16 @@ def _rule(fields: Fields, item: Node) -> UrlRule | None:
 
 
 def offer(
-    schema: dict[str, Any], properties: dict[str, Any], defaults: Mapping[str, Any], page_url_argument: str | None
-) -> dict[str, Any]:
-    """The schema as an agent gets it: with the defaults, closed, and with `page` where that can be named."""
+    fields: Fields,
+    schema: dict[str, Any],
+    properties: dict[str, Any],
+    defaults: Mapping[str, Any],
+    page_url_argument: str | None,
+) -> dict[str, Any] | None:
+    """The schema as an agent gets it: with the defaults, closed, and with `page` where that can be named.
+
+    None where it can't be used so.
+    """
     filled = {
         name: {**cast("dict[str, Any]", part), "default": defaults[name]}
         if name in defaults and isinstance(part, dict)
@@ -137,4 +145,16 @@ def offer(
             "type": "string",
             "description": f"Handle of a page, such as p1: its address is sent as `{page_url_argument}`.",
         }
-    return {"additionalProperties": False, **schema, "properties": filled, "required": required}
+    offered = {"additionalProperties": False, **_with_required(schema, required), "properties": filled}
+    try:
+        check_schema(json.dumps(offered))
+    except SchemaUnusable as error:
+        fields.error("defaultArgs", f"`parameters` can't be used with `defaultArgs` in them. {error}")
+        return None
+    return offered
+
+
+def _with_required(schema: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """The schema with these names required. Draft 4 does not let a list of none be one."""
+    others = {keyword: value for keyword, value in schema.items() if keyword != "required"}
+    return {**others, "required": names} if names else others

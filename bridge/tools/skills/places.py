@@ -47,6 +47,17 @@ class Node:
         value = cast("object", self.value)
         return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
+    def find_repeated(self) -> str | None:
+        """A name that is twice in one object, at any depth."""
+        repeated: list[str] = []
+
+        def note(pairs: list[tuple[str, Any]]) -> None:
+            seen: set[str] = set()
+            repeated.extend(name for name, _ in pairs if name in seen or seen.add(name))
+
+        json.JSONDecoder(object_pairs_hook=note).raw_decode(self.text, self.at)
+        return repeated[0] if repeated else None
+
     def members(self) -> Iterator[tuple[str, "Node"]]:
         """Of an object, in order; a name may come twice."""
         at = _skip(self.text, self.at + 1)

@@ -94,6 +94,9 @@ async def run_skill_tool(tool: SkillTool, arguments: Arguments, context: Context
 
 async def fill_payload(tool: SkillTool, arguments: Arguments, context: Context) -> dict[str, Any]:
     """What is sent: the arguments with the skill's defaults, addresses checked and written in one form."""
+    for name in arguments:
+        if name in tool.constants:
+            raise ArgumentsInvalid(f"`{plain(name)}` of {tool.name!r} is its skill's to say: leave it out.")
     payload = {**tool.defaults, **arguments}
     if (name := tool.page_url_argument) is not None:
         page = payload.pop(PAGE, None)

@@ -79,6 +79,11 @@ class SkillTool:
     tier: Tier
     job: Job | None
 
+    @cached_property
+    def constants(self) -> frozenset[str]:
+        """What the skill has said once and for all: no call may say it otherwise."""
+        return self.endpoint.query_names | (self.defaults.keys() - self.parameters["properties"].keys())
+
     @property
     def read_only(self) -> bool:
         return self.job is None

@@ -7,7 +7,7 @@ not matter how somebody else would have read it.
 import re
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qsl, quote, unquote
 
 import idna
 
@@ -15,6 +15,7 @@ from bridge import limits
 from bridge.errors import UsageError
 from bridge.origins import read_origin
 from bridge.tools.faults import plain
+from bridge.tools.skills.addresses import read_address, why_not_public
 
 PLACEHOLDER: Final = "{job_id}"
 
@@ -29,6 +30,7 @@ _UNSAFE: Final = re.compile(r"[\^`{|}]|%(?![0-9A-Fa-f]{2})")
 _SAFE: Final = "/%!$&'()*+,;=:@~?"
 _LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _PORTS: Final = {"http": 80, "https": 443}
+_LOCAL_HINT: Final = " (a service on this machine must be in `local_origins` of the skill in pagebridge.toml)"
 _LOCAL_NAMES: Final = ("localhost", "local", "internal", "home.arpa")
 
 
@@ -62,6 +64,10 @@ class Url:
     def target(self) -> str:
         """What a request names."""
         return self.path + self.query
+
+    @property
+    def query_names(self) -> frozenset[str]:
+        return frozenset(name for name, _ in parse_qsl(self.query[1:], keep_blank_values=True))
 
     def __str__(self) -> str:
         return self.origin + self.target + self.fragment
@@ -141,7 +147,9 @@ def read_endpoint(text: str, local_origins: frozenset[str] = frozenset()) -> Url
     if url.fragment:
         raise ValueError("has a fragment, which is never sent: remove what is behind the #")
     if url.origin not in local_origins and (name := _local_name(url.host)) is not None:
-        raise ValueError(f"has a host in {name}, which is not of the public internet")
+        raise ValueError(f"has a host in {name}, which is not of the public internet{_LOCAL_HINT}")
+    if url.origin not in local_origins and (reason := _why_not_public(url.host)) is not None:
+        raise ValueError(f"has the host {url.host}, {reason}{_LOCAL_HINT}")
     return url
 
 
@@ -228,6 +236,11 @@ def _is_number(host: str) -> bool:
 
 def _local_name(host: str) -> str | None:
     return next((name for name in _LOCAL_NAMES if host == name or host.endswith(f".{name}")), None)
+
+
+def _why_not_public(host: str) -> str | None:
+    """Of a host that is an address. Names are looked up when they are asked."""
+    return why_not_public(read_address(host.strip("[]"))) if _is_number(host) else None
 
 
 def _has_dots(path: str) -> bool:

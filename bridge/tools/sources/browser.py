@@ -6,7 +6,7 @@ from typing import Any, Final
 from bridge import limits
 from bridge.page.console import LEVELS
 from bridge.page.keys import MODIFIERS
-from bridge.settings import Inspected, Mode, Tier
+from bridge.settings import TIERS, Inspected, Mode, Tier
 from bridge.tools.browser import acting, looking, staging, watching
 from bridge.tools.browser.value import BrowserTool
 
@@ -298,8 +298,6 @@ BROWSER_TOOLS: Final = (
         execute=staging.resize_page,
     ),
 )
-
-TIERS: Final[tuple[Tier, ...]] = ("compact", "mid", "full")
 
 
 def is_offered(tool: BrowserTool, mode: Mode, tier: Tier) -> bool:

@@ -37,10 +37,17 @@ class BridgeError(Exception):
         """The same for a call whose tool was at work when it happened; others may have been told of this very error."""
         if self.dispatched:
             return self
+        told = self.reworded(f"{self} The tool was running, and may have done its work.", self.said)
+        told.dispatched = True
+        return told
+
+    def reworded(self, sentence: str, said: str) -> Self:
+        """The same in other words."""
         told = type(self).__new__(type(self))
         told.__dict__.update(self.__dict__)
-        told.args = (f"{self} The tool was running, and may have done its work.",)
-        told.dispatched = True
+        told.args = (sentence,)
+        if said != self.said:
+            told.said = said
         return told
 
 

@@ -40,16 +40,18 @@ class NoUi:
 
 
 class PatientUi:
-    """Asks, while the time of the call stands still.
+    """Asks without secrets, while the time of the call stands still.
 
     Args:
         ui: how.
         pause: makes it stand still.
+        mask: takes secrets out of a text.
     """
 
-    def __init__(self, ui: Ui, pause: Callable[[], AbstractContextManager[None]]) -> None:
+    def __init__(self, ui: Ui, pause: Callable[[], AbstractContextManager[None]], mask: Callable[[str], str]) -> None:
         self._ui = ui
         self._pause = pause
+        self._mask = mask
 
     @property
     def has_ui(self) -> bool:
@@ -57,15 +59,17 @@ class PatientUi:
 
     async def confirm(self, text: str, /) -> bool:
         with self._pause():
-            return await self._ui.confirm(text)
+            return await self._ui.confirm(self._mask(text))
 
     async def select(self, text: str, options: list[str], /) -> str | None:
         with self._pause():
-            return await self._ui.select(text, options)
+            shown = [self._mask(option) for option in options]
+            chosen = await self._ui.select(self._mask(text), shown)
+        return options[shown.index(chosen)] if chosen in shown else chosen
 
     async def input(self, text: str, /) -> str | None:
         with self._pause():
-            return await self._ui.input(text)
+            return await self._ui.input(self._mask(text))
 
 
 class Nested(Protocol):

@@ -1,13 +1,16 @@
 """What takes secrets out of texts and JSON before anybody else reads them: an agent, or whoever opens the log."""
 
 import json
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, cast
 
 from bridge import limits
 from bridge.calls.answers import Answer
 from bridge.calls.frame import escape
+from bridge.errors import BridgeError
 from bridge.page.media import Media, Resource
 
 SECRET: Final = "[secret]"
@@ -67,6 +70,10 @@ class Masks:
             facts=self._facts(answer.facts),
         )
 
+    def error(self, error: BridgeError) -> BridgeError:
+        """An error whose sentence, and what it ends with, has no secrets."""
+        return error.reworded(self.text(str(error)), self.text(error.said))
+
     def _facts(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         return {name: fact if name in OURS else self._value(fact) for name, fact in facts.items()}
 
@@ -89,6 +96,36 @@ class Masks:
             case _:
                 text = str(value)
                 return value if self.text(text) == text else SECRET
+
+
+class _LogFilter(logging.Filter):
+    def __init__(self, masks: Callable[[], Masks]) -> None:
+        super().__init__()
+        self._masks = masks
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        if (masked := self._masks().text(text)) != text:
+            record.msg, record.args = masked, None
+        return True
+
+
+@contextmanager
+def masked_logs(masks: Callable[[], Masks]) -> Generator[None]:
+    """Take secrets out of what is logged during the block, whoever logs it.
+
+    Args:
+        masks: those of the moment.
+    """
+    log_filter = _LogFilter(masks)
+    handlers = tuple(logging.getLogger().handlers)
+    for handler in handlers:
+        handler.addFilter(log_filter)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(log_filter)
 
 
 def _longest_first(form: str) -> tuple[int, str]:

@@ -3,7 +3,7 @@ all tools. A project's code runs only where its user has named it: nothing is lo
 
 import logging
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,13 +21,13 @@ from bridge.calls.built_ins import (
     known_built_ins,
     why_not_offered,
 )
-from bridge.calls.masks import Masks
+from bridge.calls.masks import Masks, masked_logs
 from bridge.calls.session import Event, watch_session
 from bridge.errors import NotAllowed, UsageError
 from bridge.files import stamp_of
 from bridge.manifest.approved import read_approved
 from bridge.manifest.grants import granted
-from bridge.manifest.manifest import FILE, Manifest, SkillEntry
+from bridge.manifest.manifest import FILE, Issue, Manifest, SkillEntry
 from bridge.manifest.read import ManifestFile
 from bridge.manifest.secrets import find_secrets, read_secrets
 from bridge.manifest.visibility import (
@@ -103,6 +103,7 @@ class Project:
     Attributes:
         root: its folder; the working folder where none was named.
         version: rises whenever there are other tools.
+        known_masks: what takes out the secrets that were granted so far.
 
     Raises:
         UsageError: its manifest, or a path, can't be used.
@@ -123,22 +124,25 @@ class Project:
         self._modules: Modules | None = None
         self._skills = LoadedSkills()
         self._tools_known: dict[str, tuple[str, ...]] = {}
-        """The tools that a skill of this file had when it was loaded last."""
+        """The tools that a module or a skill of this file had when it was loaded last."""
         self._unusable: dict[str, str] = {}
         """Modules of the manifest that are not loaded, and why."""
         self._problem = ""
         """Why nothing is offered at all."""
+        self._must_wait = False
+        """Whether nothing may be offered before the modules are loaded: an agent is not to have what only these can
+        have, or it is a typing error."""
         self._loaded = trio.Event()
         self._refreshing = trio.Lock()
         self._nursery = nursery
-        self._declares = self._manifest
-        """The manifest whose modules are loaded."""
+        self._declares: tuple[Manifest, list[Declared]] = (self._manifest, [])
+        """The manifest whose modules are loaded, and where these were."""
         self._checked = self._skills
         """The skills that were held against the modules."""
         self._warned: set[str] = set()
         self._told: frozenset[str] = frozenset()
         """All secrets that could be had since the session began: a tool may still have one that was replaced."""
-        self._masks = Masks(())
+        self.known_masks = Masks(())
         self._offer: tuple[object, Mapping[str, AnyTool]] | None = None
 
     # what there is
@@ -169,11 +173,11 @@ class Project:
             find: the built-in tool of a name, where the mode has it.
         """
         modules = self._modules.tools if self._modules is not None else ()
-        state = (self._manifest, self._agents, modules, self._skills, self._problem)
+        state = (self._manifest, self._agents, modules, self._skills, self._problem, self._must_wait)
         if self._offer is not None and _same(self._offer[0], state):
             return self._offer[1]
         offered: Mapping[str, AnyTool] = {}
-        if not self._problem:
+        if not (self._problem or self._must_wait):
             offered = self._choose(profile, find, modules, mode)
         self._offer = (state, offered)
         return offered
@@ -210,6 +214,8 @@ class Project:
         """Why the agent has no tool of that name, in sentences that say what to do."""
         if self._problem:
             return self._problem
+        if self._must_wait:
+            return f"No tool is offered until the modules are loaded that {FILE} hides tools of. Call it again."
         if (reason := self.failed.get(name)) is not None:
             return f"Tool {name!r} did not load: {reason}"
         if visible((name,), self._agents) and (reason := self._why_left_out(name)):
@@ -238,8 +244,9 @@ class Project:
     async def run(self) -> None:
         """Load everything, keep what it needs running, and tell it of its session, until cancelled."""
         self._take_skills()
+        self._declares = (self._manifest, self._declared())
         async with open_modules(
-            self._declared(), self._session.session_context(), taken=self._built_ins.names | self._built_ins.reserved
+            self._declares[1], self._session.session_context(), taken=self._built_ins.names | self._built_ins.reserved
         ) as self._modules:
             self._check()
             self._loaded.set()
@@ -274,6 +281,7 @@ class Project:
         """
         if self._file is not None:
             self._take_manifest()
+        wait = wait or self._must_wait
         if wait or not self._refreshing.locked():
             # It is the project's own work: who waits for it may be taken back in the middle.
             done = trio.Event()
@@ -285,9 +293,9 @@ class Project:
         try:
             await self._loaded.wait()
             async with self._refreshing:
-                if declared := self._declares is not self._manifest:
-                    self._declares = self._manifest
-                    await self.modules.declare(self._declared())
+                before, self._declares = self._declares, (self._manifest, self._declared())
+                if declared := before[0] is not self._manifest or before[1] != self._declares[1]:
+                    await self.modules.declare(self._declares[1])
                 loaded = await self.modules.refresh(name)
                 if declared or loaded or self._skills is not self._checked:
                     self._check()
@@ -365,6 +373,9 @@ class Project:
         tools = [tool for entry, skill in good for tool in self._tools_of(entry, skill)]
         self._skills = LoadedSkills(tuple(skill for _, skill in good), tuple(tools), failed, stamps)
         self._tools_known |= {skill.source: tuple(tool.name for tool in skill.tools) for _, skill in good}
+        modules = self._modules.tools if self._modules is not None else ()
+        issues = self._check_agents(tool.name for tool in modules)
+        self._must_wait = any(issue.severity == "error" for issue in issues)
 
     def _tools_of(self, entry: SkillEntry, skill: Skill) -> list[PlainTool]:
         downloads = None if entry.downloads is None else self.root / entry.downloads
@@ -390,12 +401,23 @@ class Project:
             tools = tuple(tool for tool in self._skills.tools if tool not in clashing)
             self._skills = replace(self._skills, tools=tools, failed=failed)
         self._checked = self._skills
-        names = (*modules, *(tool.name for tool in self._skills.tools))
-        issues = list(check_agents(self._manifest, self._built_ins, names, all_known=not self.failed))
+        self._must_wait = False
+        for source in {*modules.values()}:
+            self._tools_known[source] = tuple(name for name, of in modules.items() if of == source)
+        failed = {one.label for one in self.modules.failed}
+        names = [*modules, *(name for source in failed for name in self._tools_known.get(source, ()))]
+        issues = self._check_agents(names, all_known=not self.failed)
         errors = [issue for issue in issues if issue.severity == "error"]
         for issue in issues:
             self._warn(str(issue))
         self._problem = f"No tool is offered, since {FILE} can't be right: {errors[0]}" if errors else ""
+
+    def _check_agents(self, modules: Iterable[str], *, all_known: bool = True) -> list[Issue]:
+        """What is wrong with the names that agents are given or not given, where modules have tools of these names."""
+        failed = [entry.path for entry in self._manifest.skills.values() if entry.name in self._skills.failed]
+        remembered = (name for path in failed for name in self._tools_known.get(path, ()))
+        names = {*modules, *remembered, *(tool.name for tool in self._skills.tools)}
+        return list(check_agents(self._manifest, self._built_ins, names, all_known=all_known))
 
     def _warn(self, sentence: str) -> None:
         """Say it to the person, once."""
@@ -424,12 +446,12 @@ class Project:
         """What takes out the secrets that were granted at any time: who had one that was removed may tell it still."""
         with suppress(UsageError):  # those that can't be read were given to nobody
             self._remember(self._secrets())
-        return self._masks
+        return self.known_masks
 
     def _remember(self, secrets: Mapping[str, str]) -> None:
         told = self._told.union(granted(self._manifest, self._agents, environ={}, secrets=secrets).values())
         if told != self._told:
-            self._told, self._masks = told, Masks(told)
+            self._told, self.known_masks = told, Masks(told)
 
     def has_hook(self, name: str) -> bool:
         return self._modules is not None and self._modules.has_hook(name)
@@ -500,8 +522,9 @@ async def open_project(settings: AgentSettings, session: Session) -> AsyncGenera
     """
     async with open_background() as nursery:
         project = Project(settings, session, nursery)
-        nursery.start_soon(project.run)
-        try:
-            yield project
-        finally:
-            await project.say_goodbye()  # before what runs here is cancelled, and the modules' processes with it
+        with masked_logs(lambda: project.known_masks):
+            nursery.start_soon(project.run)
+            try:
+                yield project
+            finally:
+                await project.say_goodbye()  # before what runs here is cancelled, and the modules' processes with it

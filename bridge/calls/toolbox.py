@@ -254,14 +254,17 @@ class Toolbox:
         answer = await self._run(name, arguments, self._masking(send), ui)
         return self.project.masks().answer(answer)
 
+    def masks(self) -> Masks:
+        """What takes the project's secrets out of words that others are to see."""
+        return NO_MASKS if self.project is None else self.project.masks()
+
     def _masking(self, send: Send | None) -> Send | None:
         """How to tell of progress, without secrets."""
         if send is None:
             return None
 
         async def send_masked(done: float, total: float | None, message: str | None) -> None:
-            assert self.project is not None
-            await send(done, total, None if message is None else self.project.masks().text(message))
+            await send(done, total, None if message is None else self.masks().text(message))
 
         return send_masked
 
@@ -368,7 +371,7 @@ class Toolbox:
             if tool.kind == "builtin":
                 await self.bridge.wait_pages()
             attempt.browser_is_up = True
-            context.ui = PatientUi(context.ui, attempt.pause)
+            context.ui = PatientUi(context.ui, attempt.pause, lambda text: self.masks().text(text))
             with self.bridge.order.enter(None):
                 attempt.dispatched = True
                 begin()
@@ -410,6 +413,17 @@ class Toolbox:
                 context.notes |= dict.fromkeys(value.notes)
             record.answer = Answer("")
         return _plain(value)
+
+    async def finished_value(self, name: str, arguments: dict[str, Any], context: CallContext) -> Json:
+        """What a tool returns to who is no tool, as the project's `on_result` has it. Raises as `value`."""
+        value = await self.value(name, arguments, context)
+        if self.project is None:
+            return value
+        value, is_error = await self.project.rewrite(name, arguments, value, context, is_error=False)
+        if is_error:
+            said = value if isinstance(value, str) else _write(value)
+            raise CallFailed(f"Tool {name!r} failed, as a module of the project has it: {said}")
+        return value
 
     async def _value_of_built_in(self, tool: BuiltIn, arguments: dict[str, Any], context: CallContext) -> Json:
         given = check_arguments(checked(tool), arguments, tool=tool.name)
@@ -458,10 +472,9 @@ class Toolbox:
         content = value if isinstance(value, Content) else None
         result: Json = value if content is None else _value_of(content)
         is_error = content is not None and content.is_error
-        masks = NO_MASKS
         if self.project is not None:
             result, is_error = await self.project.rewrite(tool.name, given, result, context, is_error=is_error)
-            masks = self.project.masks()
+        masks = self.masks()
         as_json = not isinstance(result, str)
         text = _write(result) if as_json else str(result)
         shown = shorten(masks.text(text), self.bridge.spill, json=as_json)

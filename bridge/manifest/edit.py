@@ -42,7 +42,9 @@ def set_tool(text: str, name: str, source: str, *, beside: Iterable[str] = (), e
     expected["tools"][name] = source
 
     def change(document: tomlkit.TOMLDocument) -> None:
-        tools = cast("Table | InlineTable", document["tools"])
+        tools = document["tools"]
+        if not isinstance(tools, Table | InlineTable):
+            raise TypeError("its parts are in several places")  # as where each line begins with `tools.`
         is_new = name not in tools
         _put(tools, name, source, _end_of_line(text))
         if isinstance(tools, Table):

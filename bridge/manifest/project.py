@@ -201,7 +201,7 @@ def _read_text(root: Path, file: str) -> str:
     return read_file(root, file, limits.MANIFEST_BYTES).decode() if file != FILE or has_manifest(root) else ""
 
 
-def _carry_out(root: Path, edit: _Edit, files: Mapping[str, str], *, force: bool = False) -> Changed:
+def _carry_out(root: Path, edit: _Edit, files: Mapping[str, str], *, force: bool | None = None) -> Changed:
     """Write the files, and then the manifest: a file that it names is there. Where that fails, new ones are removed."""
     with ExitStack() as undo:
         for path, text in files.items():
@@ -212,11 +212,11 @@ def _carry_out(root: Path, edit: _Edit, files: Mapping[str, str], *, force: bool
     return Changed(tuple(files), edit.file)
 
 
-def _write(root: Path, path: str, text: str, *, force: bool) -> bool:
+def _write(root: Path, path: str, text: str, *, force: bool | None) -> bool:
     """Write a file of the project; whether it is a new one.
 
     Args:
-        force: also in place of one that is there.
+        force: also in place of one that is there; None where nobody can ask for that.
 
     Raises:
         AlreadyThere: there is one.
@@ -224,7 +224,7 @@ def _write(root: Path, path: str, text: str, *, force: bool) -> bool:
     """
     place = root / path
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(place.parent)
         if not Folders((os.path.realpath(root),)).has(os.path.realpath(place.parent)):
             raise UsageError(f"{place.parent.name} leads out of the project's folder. Make it a folder, and no link.")
         if force and os.path.lexists(place):
@@ -233,10 +233,18 @@ def _write(root: Path, path: str, text: str, *, force: bool) -> bool:
         with open_new(place, 0o666) as file:
             file.write(text.encode())
     except FileExistsError as error:
-        raise AlreadyThere(f"{path} exists. Rename it, or overwrite it with --force.") from error
+        way = "Rename it first" if force is None else "Rename it, or overwrite it with --force"
+        raise AlreadyThere(f"{path} exists. {way}.") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} can't be written: {why_failed(error)}. Change the rights of its folder.") from error
     return True
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise UsageError(f"{folder.name} is no folder, and has to be one. Rename it first.") from error
 
 
 def _remove(path: Path) -> None:

@@ -98,6 +98,8 @@ class ManifestFile:
                 inspected = inspect(self._root, self._built_ins)
                 self._manifest = _usable(inspected)
                 self._stamps = inspected.stamps
+            elif self._manifest.files:
+                raise UsageError(f"{FILE} is gone. Put it back, or start pagebridge anew without --project.")
             else:
                 self._manifest = Manifest(root=self._root)
                 self._stamps = {FILE: None}

@@ -12,6 +12,7 @@ HIDDEN_WITH: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "call_page_tool": frozenset({"evaluate_script"}),
         "fill": frozenset({"fill_form"}),
+        "select_option": frozenset({"fill", "fill_form"}),
     }
 )
 """Built-in tools with which one can do what another does: where that one is hidden, they are."""
@@ -90,7 +91,7 @@ def check_agents(
     Args:
         others: tools that the manifest does not name: those of skills, and further ones of modules.
         all_known: no others could be meant; a name that is hidden and means nothing is an error then, as the one that
-            was meant is seen.
+            was meant is seen. So is one that is like the name of a tool that is there.
     """
     # Without [tools], the profile says which are there, and it is not the manifest's.
     loaded = set(loaded_built_ins(manifest, built_ins) if manifest.tools is not None else built_ins.names)
@@ -103,7 +104,8 @@ def check_agents(
     for agent in manifest.agents.values():
         for name, line in agent.lines.items():
             for message in _faults(agent, name, loaded, known, built_ins):
-                wrong = name in agent.hidden and name not in known | built_ins.names and all_known
+                is_unknown = name in agent.hidden and name not in known | built_ins.names
+                wrong = is_unknown and (all_known or closest(name, known | built_ins.names))
                 yield Issue(file=agent.file, line=line, severity="error" if wrong else "warning", message=message)
 
 

@@ -13,7 +13,8 @@ from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.arguments import parse_words
 from bridge.calls.bridge import open_bridge
-from bridge.calls.toolbox import NO_MASKS, checked, open_toolbox
+from bridge.calls.toolbox import checked, open_toolbox
+from bridge.errors import BridgeError
 from bridge.page.media import Media
 from bridge.serve.printable import as_json
 from bridge.serve.terminal import Given, open_page, print_text, run_bridge
@@ -75,7 +76,10 @@ async def call_tool(
                 if len(handles) == 1 and "page" in tool.parameters.get("required", ()):
                     arguments = {"page": handles[0], **arguments}
                 context = toolbox.context(name)
-                value = await toolbox.value(name, arguments, context)
-                masks = toolbox.project.masks() if toolbox.project is not None else NO_MASKS
-                return masks.value(value), tuple(context.notes)
+                try:
+                    value = await toolbox.finished_value(name, arguments, context)
+                except BridgeError as error:
+                    raise toolbox.masks().error(error) from error
+                masks = toolbox.masks()
+                return masks.value(value), tuple(map(masks.text, context.notes))
     return None

@@ -15,6 +15,7 @@ from mcp_types import (
     TextContent,
 )
 
+from bridge.manifest.secrets import find_secrets, set_secret
 from tests.e2e.client import COMMAND, ERAS, Era, open_agent, text_of
 
 TOOL = """
@@ -66,6 +67,29 @@ async def test_a_tool_of_a_project_asks_the_person_and_a_skill_is_a_prompt(era: 
     assert isinstance(message.content, TextContent)
     assert message.content.text.startswith("This is the skill 'boats', from the file skills/boats.md;")
     assert "Ask before you sell." in message.content.text
+
+
+@pytest.mark.feature("log.secrets")
+@pytest.mark.threat("S4")
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_question_has_no_secret_in_it(era: Era, project: Path):
+    (project / "tools/sell.py").write_text(
+        TOOL.replace('"Sell the boat?"', '"With " + context.env["KEY"]').replace('"Bob"', 'context.env["KEY"]')
+    )
+    (project / "pagebridge.toml").write_text(f'secrets = ["KEY"]\n{MANIFEST}')
+    set_secret(find_secrets(project), "KEY", "hunter2hunter2")
+    asked: list[str] = []
+
+    async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        asked.append(params.model_dump_json())
+        return ElicitResult(action="accept", content={"answer": True if len(asked) == 1 else "[secret]"})
+
+    async with open_agent("--project", str(project), era=era, on_question=answer) as agent:
+        told = text_of(await agent.call_tool("sell", {}))
+
+    assert told == "[secret]"
+    assert ["With [secret]" in asked[0], '"[secret]"' in asked[1]] == [True, True]
+    assert "hunter2" not in "".join(asked)
 
 
 @pytest.mark.parametrize("number", [0, 1], ids=["first", "another"])

@@ -104,6 +104,44 @@ async def test_a_name_that_hides_nothing_offers_nothing(project: Project):
         assert "read" in await names_of(agent)
 
 
+FACTORY = """
+def tools(api):
+    async def execute(args, context):
+        return "done"
+
+    said = {"description": "Does it.", "parameters": {"type": "object"}, "execute": execute}
+    return [{"name": name, **said} for name in ("read", "write")]
+"""
+
+
+@pytest.mark.feature("manifest.agents")
+@pytest.mark.threat("C3")
+async def test_a_module_that_does_not_load_opens_no_tool_that_was_hidden(project: Project):
+    project.module("pair", FACTORY)
+    project.tool("keep", "return 'kept'")
+    project.declare(after='[agents.reader]\ntools = {exclude = ["write"]}')
+    async with project.open("--agent", "reader") as agent:
+        assert set(await names_of(agent)) >= {"read", "keep"}
+        project.module("pair", "import nothere")
+        assert set(await names_of(agent)) == {"keep", "resolve_action"}
+        project.declare(after='[agents.reader]\ntools = {exclude = ["write", "keeb"]}')
+        assert await names_of(agent) == []
+        assert "Did you mean keep?" in await refused(agent, "keep")
+
+
+@pytest.mark.feature("manifest.agents")
+@pytest.mark.threat("C3")
+async def test_a_rule_that_can_not_be_right_holds_from_the_first_call_on(project: Project):
+    project.module("pair", FACTORY)
+    project.declare("list_pages", after='[agents.reader]\ntools = {exclude = ["list_pages", "write"]}')
+    async with project.open("--agent", "reader") as agent:
+        assert "Agent reader may not use list_pages" in await refused(agent, "list_pages")
+        project.declare("list_pages", after='[agents.reader]\ntools = {exclude = ["list_pgs", "write"]}')
+        assert "Did you mean list_pages?" in await refused(agent, "list_pages")
+    async with project.open("--agent", "reader") as agent:
+        assert "Did you mean list_pages?" in await refused(agent, "list_pages")
+
+
 # What changes
 
 
@@ -185,6 +223,40 @@ async def test_a_manifest_that_breaks_leaves_what_it_said_before(project: Projec
     assert client.errors.count(b"What it said before holds until it is mended.") == 1
 
 
+@pytest.mark.feature("manifest.tools")
+async def test_a_manifest_that_is_gone_leaves_what_it_said_before(project: Project):
+    project.tool("one", "return 'well'")
+    project.declare()
+    async with project.open() as agent:
+        before = await names_of(agent)
+        (project.folder / "pagebridge.toml").rename(project.folder / "away.toml")
+        assert await names_of(agent) == before
+        (project.folder / "away.toml").rename(project.folder / "pagebridge.toml")
+        project.tool("two", "return 'more'")
+        project.declare()
+        assert "two" in await names_of(agent)
+
+
+@pytest.mark.feature("modules.changes")
+async def test_a_file_counts_from_when_it_is_there_and_wherever_its_folder_leads(project: Project):
+    project.lines |= {"late": "tools/late.py", "linked": "current/linked.py"}
+    for version in ("v1", "v2"):
+        project.tool("linked", f"return {version!r}")
+        (project.folder / version).mkdir()
+        (project.folder / "tools" / "linked.py").rename(project.folder / version / "linked.py")
+    project.lines["linked"] = "current/linked.py"
+    (project.folder / "current").symlink_to("v1")
+    project.declare()
+    async with project.open() as agent:
+        assert "there is no such file" in await refused(agent, "late")
+        assert text_of(await agent.call_tool("linked", {})) == "v1"
+        project.tool("late", "return 'here'")
+        (project.folder / "next").symlink_to("v2")
+        (project.folder / "next").rename(project.folder / "current")
+        assert text_of(await agent.call_tool("late", {})) == "here"
+        assert text_of(await agent.call_tool("linked", {})) == "v2"
+
+
 # Secrets
 
 
@@ -235,6 +307,21 @@ async def test_a_secret_is_in_no_word_that_comes_out(project: Project, site: Sit
             return "gave " + result
         """,
     )
+    project.tool("logs", "context.logger.warning('with %s', context.env['PLAIN'])\nreturn 'logged'")
+    project.tool("dies", "import os\nprint('then', context.env['PLAIN'], flush=True)\nos._exit(3)")
+    project.module(
+        "hooked",
+        """
+        description = "hooked"
+        parameters = {"type": "object"}
+
+        def on_result(event, context):
+            raise LookupError("not for " + context.env["PLAIN"])
+
+        async def execute(args, context):
+            return "done"
+        """,
+    )
     project.declare("call_page_tool", "list_page_tools", before='secrets = ["KEY", "PLAIN"]')
     project.set_secret("KEY", KEY)
     project.set_secret("PLAIN", PLAIN)
@@ -266,11 +353,20 @@ async def test_a_secret_is_in_no_word_that_comes_out(project: Project, site: Sit
             await client.call("call_page_tool", page="p1", tool="tell", arguments={"text": KEY})
         )
         assert removed["content"][0]["text"] == "[secret]"
+        assert not (await client.result(await client.call("logs")))["isError"]
+        assert (await client.result(await client.call("dies")))["isError"]
         await client.close_stdin()
         assert await wait_exit(client) == 0
         await client.rest()
     assert b"with [secret]" in client.said
-    for text in (client.said.decode(), log.read_text()):
+    errors = client.errors.decode()
+    for said in (
+        "with [secret]",
+        "then [secret]",
+        "on_result of tools/hooked.py failed: LookupError: not for [secret]",
+    ):
+        assert said in errors, errors
+    for text in (client.said.decode(), log.read_text(), errors):
         assert "s3cret-k3y" not in text
         assert PLAIN not in text
     lines = [json.loads(line) for line in log.read_text().splitlines()]

@@ -24,6 +24,8 @@ async def execute(args, context):
             return await context.page.call("list_pages")
         case "secret":
             return {"key": context.env["KEY"]}
+        case "told":
+            raise LookupError("401 for " + context.env["KEY"])
         case "nothing":
             return None
     return {**args, "agent": context.agent}
@@ -97,6 +99,8 @@ def test_what_the_manifest_lists_and_an_agent_may_have_is_called(tmp_path: Path,
     run("secrets", "set", "KEY", "--project", str(tmp_path), given=b"hunter2", env=env)
     secret = run("tools", "call", "adds", "a=1", "note=secret", *project, env=env)
     assert (secret.stdout, secret.stderr) == (b'{"key":"[secret]"}\n', b"")
+    told = run("tools", "call", "adds", "a=1", "note=told", *project, env=env)
+    assert error_of(told) == "Error: Tool 'adds' failed: LookupError: 401 for [secret]"
     assert run("tools", "call", "adds", "a=1", *project).stdout == b'{"a":1,"agent":null}\n'
     removed = run("tools", "call", "click", *project)
     hidden = run("tools", "call", "adds", "a=1", *project, "--agent", "reader")

@@ -6,6 +6,7 @@ from typing import Final
 
 from bridge import limits
 from bridge.errors import UsageError
+from bridge.files import why_failed
 
 _DECLARATIVE: Final = (".md", ".json")
 
@@ -48,7 +49,7 @@ def expand_named(path: str, folder: Path) -> list[str]:
         with os.scandir(place) as entries:
             names = sorted(entry.name for entry in entries if _is_module(entry))
     except OSError as error:
-        raise _refused(path, error.strerror or str(error)) from error
+        raise _refused(path, why_failed(error)) from error
     if not names:
         raise _refused(path, "it is a folder without any; put a file there that ends in .py, without `_` or `.` first")
     return [os.path.join(path, name) for name in names]
@@ -83,7 +84,8 @@ def _find(path: str, place: Path) -> Path:
     try:
         real = os.path.realpath(place, strict=True)
     except OSError as error:
-        raise _refused(path, "there is no such file" if isinstance(error, FileNotFoundError) else str(error)) from error
+        is_missing = isinstance(error, FileNotFoundError)
+        raise _refused(path, "there is no such file" if is_missing else why_failed(error)) from error
     if place.is_symlink():
         raise _refused(path, "it is a link: name what it leads to")
     if not os.path.isfile(real):
@@ -95,7 +97,11 @@ def _check_case(path: str, project: Path, parts: list[str]) -> None:
     """Some systems find a file by another spelling, which would be missing on the next machine."""
     folder = project
     for part in parts:
-        if part not in os.listdir(folder):
+        try:
+            known = os.listdir(folder)
+        except OSError as error:
+            raise _refused(path, f"{folder.name or folder} can't be looked through: {why_failed(error)}") from error
+        if part not in known:
             raise _refused(path, f"the file system knows {part!r} under another spelling")
         folder /= part
 

@@ -34,6 +34,12 @@ class Site:
         self.statuses[path] = 200
         return self.origin + path
 
+    def script(self, path: str, source: str) -> str:
+        """Serve a script, and return its URL."""
+        url = self.page(path, "", Content_Type="text/javascript")
+        self.bodies[path] = source
+        return url
+
     def answer(self, path: str, status: int, **headers: str) -> str:
         """Answer with a status that brings no page, and return the URL."""
         url = self.page(path, "", **headers)
@@ -81,9 +87,9 @@ class _Handler(BaseHTTPRequestHandler):
             body = file.read_text()
         payload = ("not here" if body is None else body).encode()
         self.send_response(404 if body is None else self.site.statuses.get(path, 200))
-        self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(payload)))
-        for name, value in self.site.headers.get(path, {}).items():
+        kind = {"Content-Type": "text/html; charset=utf-8"}
+        for name, value in (kind | self.site.headers.get(path, {})).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(payload)

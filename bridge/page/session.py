@@ -26,7 +26,7 @@ from bridge.page.frames import FrameId, Realm
 from bridge.page.lifecycle import Signal, Stage
 from bridge.page.run import Run, Why
 from bridge.page.shims import kit_script
-from bridge.page.state import PageState
+from bridge.page.state import WORKER, PageState
 from bridge.wire.commands import (
     Command,
     Departure,
@@ -82,7 +82,7 @@ class Page(PageState):
             self._why_unread = ""
 
     async def _install(self, session: Session) -> None:
-        """Put the shim into a session's documents to come, and let a paused target go on, whatever happens."""
+        """Put the shim into a session's documents to come, and let a paused target go on."""
         try:
             commands: list[Command] = [
                 page.enable(),
@@ -92,7 +92,10 @@ class Page(PageState):
                 page.set_lifecycle_events_enabled(True),
             ]
             if self._settings.frames != "none" or "frames" in self._settings.inspected:
-                commands.append(set_auto_attach(wait_for_debugger_on_start=True, only_types=("iframe",)))
+                # Workers that are left out wait all the same, and then nobody could let them go.
+                commands.append(set_auto_attach(wait_for_debugger_on_start=True, only_types=("iframe", WORKER)))
+            # A window that knows no opener answers nothing before it goes on.
+            commands.append(runtime.run_if_waiting_for_debugger())
             if self.watch is not None:
                 self.watch.begin(session)
             await session.run_all(commands)
@@ -101,8 +104,9 @@ class Page(PageState):
                     # A page behind another one draws nothing, and what waits for a frame there waits for ever.
                     session.send_nowait(emulation.set_focus_emulation_enabled(enabled=True))
                 self._signal(Signal.SHIMS_INSTALLED)
+                if self._loads:  # it went on before its answers were read
+                    self._signal(Signal.STARTED_LOADING)
         finally:
-            session.send_nowait(runtime.run_if_waiting_for_debugger())
             self._notify()
 
     async def _install_in_frame(self, session: Session) -> None:
@@ -207,15 +211,15 @@ class Page(PageState):
             return
 
     async def _wait_document(self) -> None:
-        """Block until the page shows one.
+        """Block until the page shows one, and not the one of a window that was just opened.
 
         Raises:
             PageUnreadable: there is none for longer than it takes from one to the next.
         """
         with trio.move_on_after(limits.PAGE_ANSWER_SECONDS):
-            await self.wait_changed(lambda: self.document is not None)
-            return
-        raise PageUnreadable(self.handle, "the browser tells of no document in it")
+            await self.wait_changed(lambda: self.document is not None and not self.is_new)
+        if self.document is None:
+            raise PageUnreadable(self.handle, "the browser tells of no document in it")
 
     async def _ask_frames(self, frames: list[Document], grace_seconds: float) -> None:
         async def ask(document: Document) -> None:
@@ -296,7 +300,13 @@ class Page(PageState):
         await self._wait_movable()
         self.expect_move()
         moves, documents = self._frames.moves, self._frames.documents
-        departure = await self._session.run(navigate(url))
+        try:
+            departure = await self._session.run(navigate(url))
+        except CommandFailed as error:
+            if "invalid URL" not in error.reason:
+                raise
+            advice = "Give a whole http or https address, such as http://localhost:3000/."
+            raise NavigationFailed(url, "it is no address that the browser can read", advice) from error
         self._revive()
         if departure.error:
             # An error page comes; a download, or an answer without content, leaves everything as it is.

@@ -3,9 +3,10 @@
 import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, NewType, Protocol
+from typing import TYPE_CHECKING, Any, Final, NewType, Protocol
 
 import trio
 
@@ -30,6 +31,7 @@ from bridge.wire.commands import (
     Lifecycle,
     inspector,
     page,
+    runtime,
     target,
 )
 from bridge.wire.connection import Session
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 Errand = Callable[[], Awaitable[None]]
 """Something that goes on in the page by itself."""
+
+WORKER: Final = "worker"
+"""The type of the targets that dedicated workers are."""
 
 PageHandle = NewType("PageHandle", str)
 """`p1`, `p2`, …: minted here, never used again in a process's life."""
@@ -85,6 +90,7 @@ class PageState:
         self._dialog_session = session
         self._ours = ours
         self._moved_by_us = False
+        self._loads = False
         self._is_shown = False
         self._answered: deque[dict[str, Any]] = deque(maxlen=limits.DIALOGS_TOLD)
         self._begun = inf
@@ -170,10 +176,15 @@ class PageState:
 
     @property
     def why_no_tools(self) -> str | None:
-        """Why the present document is never asked for tools, or None where it is."""
+        """Why the present document is never asked for tools, or None where it is, or is to be left at once."""
         if self.realm is not None and self._frames.shows_error:
             return "the browser could not open the address, and shows a page of its own that says so"
-        return None if self.realm is None else why_undiscoverable(self.realm, self._settings)
+        return None if self.realm is None or self.is_new else why_undiscoverable(self.realm, self._settings)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is a window that was just opened: that has an empty document first, at no address."""
+        return self.url == ""
 
     @property
     def state(self) -> str:
@@ -225,9 +236,10 @@ class PageState:
     def _on_event(self, session: Session, event: Event) -> None:
         match event:
             case page.FrameStartedLoading() if event.frame_id == self._frames.main_frame:
+                self._loads = True
                 self._signal(Signal.STARTED_LOADING)
             case page.FrameStoppedLoading() if event.frame_id == self._frames.main_frame:
-                self._moved_by_us = False
+                self._moved_by_us = self._loads = False
                 self._signal(Signal.STOPPED_LOADING)
             case DialogOpening():
                 self._open_dialog(session, event)
@@ -250,6 +262,9 @@ class PageState:
                 self._observer.withdrawn(self, document)
             case FrameDetached(is_removed=True):
                 self._frame_handles.pop(FrameId(event.frame_id), None)
+            case target.AttachedToTarget() if event.target_info.type_ == WORKER:
+                session.connection.send_nowait(runtime.run_if_waiting_for_debugger(), SessionId(event.session_id))
+                session.send_nowait(target.detach_from_target(session_id=event.session_id))
             case target.AttachedToTarget():
                 self._add_session(SessionId(event.session_id), session, event.target_info.target_id)
             case target.DetachedFromTarget():
@@ -274,7 +289,9 @@ class PageState:
         suggested = event.default_text[: limits.ARGUMENT_BYTES]
         dialog = Dialog(event.kind, event.message[: limits.DIALOG_CHARS], clip_url(event.url), suggested)
         cause = Cause.NONE
-        if self.acts or any(document.runs for document in self._documents.values()):
+        if dialog.kind == "beforeunload" and self._moved_by_us:
+            cause = Cause.NAVIGATION
+        elif self.acts or any(document.runs for document in self._documents.values()):
             cause = Cause.CALL
         elif self._moved_by_us:
             cause = Cause.NAVIGATION
@@ -436,6 +453,11 @@ class PageState:
                 or self.why_no_tools is not None
             )
         )
+
+    async def wait_frames_asked(self) -> None:
+        """Give all documents that the page shows `limits.PAGE_ANSWER_SECONDS` to be asked for their tools."""
+        with trio.move_on_after(limits.PAGE_ANSWER_SECONDS), suppress(BridgeError):
+            await self.wait_changed(lambda: all(document.asked for document in self._documents.values()))
 
     async def wait_loaded(self) -> None:
         """Block until the page shows a document and does not load any more, or a dialog holds it up.

@@ -392,6 +392,71 @@ trio.run(main, sys.argv[1])
 """
 
 
+WORKERS = {
+    "a worker": "new Worker('/echo.js')",
+    "a worker of a module": "new Worker('/echo.js', {type: 'module'})",
+    "a worker of a blob": "new Worker(URL.createObjectURL(new Blob(['postMessage(1)'])))",
+    "a worker of a worker": "new Worker('/outer.js')",
+    "a shared worker": "new SharedWorker('/shared.js').port",
+    "a service worker": "await navigator.serviceWorker.register('/service.js')"
+    ".then(() => navigator.serviceWorker.ready).then(of => (of.active.postMessage(1), navigator.serviceWorker))",
+}
+
+
+@pytest.mark.feature("pages.frames")
+@pytest.mark.parametrize("worker", WORKERS)
+@pytest.mark.parametrize(
+    "page_settings",
+    [PageSettings(), PageSettings(frames="same-origin"), PageSettings(inspected=frozenset({"frames", "network"}))],
+    ids=["pages", "frames", "watched"],
+)
+async def test_no_worker_waits_for_us(agent: Agent, bridge: Bridge, site: Site, worker: str):
+    site.script("/echo.js", "postMessage(1)")
+    site.script("/outer.js", "new Worker('/echo.js').onmessage = () => postMessage(1)")
+    site.script("/shared.js", "onconnect = event => event.ports[0].postMessage(1)")
+    site.script("/service.js", "onmessage = event => event.source.postMessage(1)")
+    answer = f"{{ const one = {WORKERS[worker]}; return await new Promise(done => one.onmessage = done) }}"
+    starts = f"(async () => {answer})"
+    page = await page_of(bridge, await open_page(agent, site.page("/works", "")))
+    with trio.fail_after(20):
+        assert await run_script(page, f"{starts}().then(() => 'came')") == "came"
+        inner = f"<script>{starts}().then(() => parent.postMessage('came', '*'))</script>"
+        framed = site.elsewhere().page("/inner", inner)
+        if "blob" in worker or worker == "a worker":
+            waits = "new Promise(done => onmessage = event => done(event.data))"
+            insert = f"document.body.innerHTML = '<iframe src={framed}></iframe>'"
+            assert await run_script(page, f"{insert}; {waits}") == "came"
+
+
+@pytest.mark.feature("pages.handles")
+@pytest.mark.parametrize(
+    "opens",
+    [
+        "window.open('{url}')",
+        "window.open('{url}', '_blank', 'noopener')",
+        "window.open('{url}', '_blank', 'noreferrer,width=300')",
+        "document.body.innerHTML = '<a target=_blank href={url}>', document.links[0].click()",
+        "document.body.innerHTML = '<form target=_blank action={url}>', document.forms[0].submit()",
+    ],
+    ids=["opener", "noopener", "window", "link", "form"],
+)
+async def test_a_window_that_a_page_opens_loads_and_offers_its_tools(
+    agent: Agent, bridge: Bridge, site: Site, opens: str
+):
+    other = site.page("/opened", naming("opened"))
+    page = await page_of(bridge, await open_page(agent, site.page("/opener", "")))
+    before = {one.handle for one in bridge.open_pages()}
+
+    await run_script(page, f"{opens.format(url=other)}; 1")
+
+    opened: list[str] = []
+    with trio.fail_after(20):
+        while not opened:
+            opened = [one.handle for one in bridge.open_pages() if one.handle not in before]
+            await trio.sleep(0.01)
+        assert names(await list_tools(agent, opened[0])) == ["opened"]
+
+
 @asynccontextmanager
 async def killable_bridge(chromium: str) -> AsyncGenerator[trio.Process]:
     """A bridge in a process of its own, which gets no time to clean up at the end."""

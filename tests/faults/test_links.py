@@ -28,7 +28,7 @@ SLOW = {
     "bytes": Faults(slice_bytes=1),
     "slices": Faults(slice_bytes=7),
     "slow close": Faults(close_seconds=60),
-    "all": Faults(latency_seconds=0.01, jitter_seconds=0.02, bytes_per_second=1e6, slice_bytes=1000, close_seconds=9),
+    "all": Faults(latency_seconds=0.005, jitter_seconds=0.01, bytes_per_second=1e6, slice_bytes=1000, close_seconds=9),
 }
 ENDS = {
     "closed": Faults(end=End.CLOSE),

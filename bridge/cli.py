@@ -3,9 +3,11 @@
 What takes long to import is imported by the command that needs it.
 """
 
+import errno
 import functools
 import io
 import logging
+import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -49,6 +51,15 @@ class _Misuse(click.ClickException):
     exit_code = 2
 
 
+class PathType(click.Path):
+    """An empty word, as of a variable that is not set, is not the working folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401  # as click has it
+        if value == "":
+            self.fail("It is empty: give a path, or leave it out.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class _Commands(click.Group):
     def load_all(self) -> Mapping[str, click.Command]:
         """Those that `serve`, which is started the most, has no use for, as well."""
@@ -82,8 +93,24 @@ class _Commands(click.Group):
 
             is_misuse = isinstance(error, (UsageError, ArgumentsInvalid))
             raise (_Misuse if is_misuse else click.ClickException)(printable(str(error))) from error
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and _is_lost():
+                raise click.ClickException("The working folder is gone. Change to one that is there.") from error
+            if error.errno != errno.ENOSPC or error.filename is not None:
+                raise
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # what is left of it is not tried again at the end
+            raise click.ClickException(f"The output can't be written: {error.strerror}. Make room there.") from error
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+
+
+def _is_lost() -> bool:
+    """Whether the folder that we are in was removed."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 @click.group(
@@ -102,7 +129,7 @@ Examples:
 @click.version_option(package_name="pagebridge", message="%(prog)s %(version)s")
 @click.option(
     "--settings",
-    type=click.Path(path_type=Path),
+    type=PathType(path_type=Path),
     metavar="FILE",
     help="Take options from FILE (TOML): for every command that has them, or in a table such as [serve] for one. What "
     "the command line says replaces what FILE says.",
@@ -156,13 +183,13 @@ _BROWSER_OPTIONS: Final = (
     click.option(
         "--browser",
         "browser_path",
-        type=click.Path(path_type=Path),
+        type=PathType(path_type=Path),
         metavar="PATH",
         help="Browser to start. Without it, PAGEBRIDGE_BROWSER, or the first Chrome, Chromium, Edge or Brave found.",
     ),
     click.option(
         "--profile",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=PathType(path_type=Path, file_okay=False),
         metavar="DIR",
         help="Profile folder to keep. Without it, a fresh one is removed at the end.",
     ),
@@ -220,7 +247,7 @@ _PAGE_OPTIONS: Final = (
     click.option(
         "--allow-dir",
         "dirs",
-        type=click.Path(path_type=Path),
+        type=PathType(path_type=Path),
         multiple=True,
         metavar="DIR",
         help="Let paths that an agent gives also lead into this folder; may be repeated.",
@@ -244,7 +271,7 @@ _PAGE_OPTIONS: Final = (
     ),
 )
 
-_PIN_FILE: Final = click.Path(path_type=Path, dir_okay=False)
+_PIN_FILE: Final = PathType(path_type=Path, dir_okay=False)
 _PIN: Final = click.option(
     "--pin",
     "pins",
@@ -254,18 +281,9 @@ _PIN: Final = click.option(
 )
 
 
-class _ModulePath(click.Path):
-    """An empty word, as of a variable that is not set, is not the working folder."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401  # as click has it
-        if value == "":
-            self.fail("It is empty: name a Python module, or a folder of them.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
 PROJECT: Final = click.option(
     "--project",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Folder of a project whose pagebridge.toml counts: its tools and skills, and who gets which. Its code runs as "
     "you.",
@@ -273,7 +291,7 @@ PROJECT: Final = click.option(
 MODULES: Final = click.option(
     "--tool",
     "modules",
-    type=_ModulePath(path_type=Path),
+    type=PathType(path_type=Path),
     multiple=True,
     metavar="PATH",
     help="Also offer the tools of this Python module, or of all those in this folder; may be repeated. Their code runs "
@@ -434,7 +452,7 @@ AGENT_ALONE: Final = "--agent goes with --project DIR, whose pagebridge.toml say
 @click.option(
     "--log",
     "log_path",
-    type=click.Path(path_type=Path),
+    type=PathType(path_type=Path),
     metavar="FILE",
     help="Append a line to FILE for each call of a page's tool, or of one for debugging, of a module or a skill; "
     "`pagebridge log FILE` shows them.",
@@ -541,7 +559,7 @@ def _open_log(path: Path, options: LaunchOptions | AttachOptions) -> "AbstractCo
 
 
 @main.command("log")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PathType(path_type=Path))
 @click.option("-f", "--follow", is_flag=True, help="Go on with each call that ends, also where FILE is not there yet.")
 def show_log(file: Path, follow: bool) -> None:
     """Show the calls in a log that `pagebridge serve --log FILE` writes.

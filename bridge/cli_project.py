@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 import click
 
-from bridge.cli import AGENT_ALONE, AGENTS, MODULES, OPEN, PROJECT, main, with_browser, with_pages
+from bridge.cli import AGENT_ALONE, AGENTS, MODULES, OPEN, PROJECT, PathType, main, with_browser, with_pages
 from bridge.errors import UsageError
 from bridge.origins import address
 from bridge.settings import AgentSettings, AttachOptions, LaunchOptions, Mode, PageSettings
@@ -17,7 +17,7 @@ from bridge.settings import AgentSettings, AttachOptions, LaunchOptions, Mode, P
 IN_PROJECT: Final = click.option(
     "--project",
     "root",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=PathType(path_type=Path, exists=True, file_okay=False),
     default=Path(),
     metavar="DIR",
     help="Folder of the project, which has its pagebridge.toml; the working folder without it.",

@@ -97,8 +97,11 @@ class Agent:
     async def open_page(self, url: str) -> Answer:
         """Open a page, and say which tools it has."""
 
-        async def operation(pages: Pages, _: Attempt) -> Answer:
-            page = await pages.open(self._address(url))
+        async def operation(pages: Pages, attempt: Attempt) -> Answer:
+            address = self._address(url)
+            attempt.begin("It was closed again; its server may have been asked for it.")
+            page = await pages.open(address)
+            attempt.begin("It is open: list_pages shows it.")
             return answer_json(await self._arrive(pages, page))
 
         return await self._answer(limits.NAVIGATION_SECONDS, f"Opening {url}", operation)
@@ -106,20 +109,22 @@ class Agent:
     async def navigate_page(self, page: str, url: str | None, action: str | None) -> Answer:
         """Take a page somewhere, and say which tools it has there."""
 
-        async def operation(pages: Pages, _: Attempt) -> Answer:
+        async def operation(pages: Pages, attempt: Attempt) -> Answer:
             found = pages.find(page)
             before = found.place
             match url, action:
                 case str(), None:
-                    await found.navigate(self._address(url))
+                    go = partial(found.navigate, self._address(url))
                 case None, "reload":
-                    await found.reload()
+                    go = found.reload
                 case None, "back":
-                    await found.go_history(-1)
+                    go = partial(found.go_history, -1)
                 case None, "forward":
-                    await found.go_history(1)
+                    go = partial(found.go_history, 1)
                 case _:
                     raise UsageError(f"Give either url or action (one of {', '.join(ACTIONS)}), and not both.")
+            attempt.begin("The page may still get there: list_pages shows where it is.")
+            await go()
             arrived = await self._arrive(pages, found)
             moved = before.navigated_to(found.place)
             return answer_json({**arrived, **({"navigated": moved} if moved else {})})
@@ -259,6 +264,7 @@ class Agent:
             found = pages.find(page)
             place = found.place
             running = self.bridge.take_held(found)
+            leaves = found.dialog is not None and found.dialog.kind == "beforeunload"
             if found.dialog is not None or running is None:
                 try:
                     await found.answer_dialog(accept=accept, text=text)
@@ -267,6 +273,8 @@ class Agent:
                         self.bridge.hold(found, running)
                     raise
             if running is None:
+                if leaves and accept:
+                    await moved_since(found, place, has_left=True)
                 return answer_json(self._describe(found))
             attempt.what = f"Tool {running.tool.name!r} of page {page}"
             with recorded(self.log, page, running.tool.name, None) as record:
@@ -357,7 +365,9 @@ class Agent:
             tools = await present_tools(self.bridge, page, fresh=False)
         except (DialogOpen, PageGone, PageUnresponsive) as error:
             return self._describe(page) | {"problems": [str(error)]}
+        await page.wait_frames_asked()
         await pages.refresh()
+        tools = self.bridge.registry.find(page.handle) or tools
         shown = self._shown.get(page.handle)
         if shown is None or shown.origin != tools.origin:
             self._shown[page.handle] = tools

@@ -262,9 +262,13 @@ def _was_asked(page: Page) -> bool:
 
 
 async def wait_loaded(page: Page) -> None:
-    """Give a page `limits.LOAD_SECONDS` to finish loading; one that does not, or is gone, is as good as it is."""
-    with trio.move_on_after(limits.LOAD_SECONDS), suppress(PageGone, PageUnresponsive):
+    """Give a document `limits.LOAD_SECONDS` to finish loading, once; one that does not is as good as it is."""
+    if page.document is not None and page.document.is_slow:
+        return
+    with trio.move_on_after(limits.LOAD_SECONDS) as scope, suppress(PageGone, PageUnresponsive):
         await page.wait_loaded()
+    if scope.cancelled_caught and page.document is not None:
+        page.document.is_slow = True
 
 
 async def moved_since(page: Page, before: Place, *, has_left: bool) -> dict[str, str] | None:

@@ -46,7 +46,8 @@ class Attempt:
 
     Attributes:
         tool: the one that it means, once that is known.
-        dispatched: the tool was sent to its page.
+        dispatched: what was asked for was begun.
+        advice: what to do where its time was over by then.
     """
 
     def __init__(self, scope: trio.CancelScope, what: str, seconds: float) -> None:
@@ -57,9 +58,14 @@ class Attempt:
         self.waits_for_turn = False
         self.tool: Tool | None = None
         self.dispatched = False
+        self.advice = "It was stopped; look at what it has done before you call it again."
         self._scope = scope
         self._pauses = 0
         self._left = inf
+
+    def begin(self, advice: str) -> None:
+        """Note that something may come of it from here on, also where its time is over, and what to do then."""
+        self.dispatched, self.advice = True, advice
 
     def mind_deadline(self, *, by_itself: bool) -> None:
         """Whether what follows ends in time by itself, as it has more to do then than to leave."""
@@ -108,9 +114,7 @@ async def run_within(seconds: float, what: str, operation: Callable[[Attempt], A
             seconds, "Its start, or its answer, is still waited for; `pagebridge doctor` says what is wrong."
         )
     if attempt.dispatched:
-        raise CallTimedOut(
-            what, seconds, "It was stopped; look at what it has done before you call it again.", dispatched=True
-        )
+        raise CallTimedOut(what, seconds, attempt.advice, dispatched=True)
     advice = "Nothing ran; try again, or give it more time."
     if attempt.waits_for_turn:
         advice = "Nothing ran, because another call is still running in the page: wait for its answer, then try again."

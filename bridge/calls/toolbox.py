@@ -522,7 +522,8 @@ class Toolbox:
     async def _with_moves(
         self, answer: Answer, before: Mapping[Page, Place], page: str | None, value: object = None
     ) -> Answer:
-        """The answer, with where the page that the call names has gone meanwhile; where it names none, which have."""
+        """The answer, with where the page that the call names has gone meanwhile, and the dialogs that were answered
+        for it; where it names none, with which pages have gone where."""
         moves: list[dict[str, str]] = []
         for one, place in before.items():
             if (
@@ -531,6 +532,8 @@ class Toolbox:
                 )
             ) is not None:
                 moves.append(moved if page is not None else {"page": one.handle, **moved})
+            if page is not None and (dialogs := one.take_answered_dialogs()):
+                answer = beside(answer, {"dialogs": dialogs})
         if not moves:
             return answer
         told = beside(answer, {"navigated": moves[0] if len(moves) == 1 else moves})

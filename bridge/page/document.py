@@ -48,6 +48,8 @@ class Document:
         self._ready = trio.Event()
         self.asked = False
         """What it shows was asked at least once, whether it answered or not."""
+        self.is_slow = False
+        """It was waited for as long as any is, and still loads."""
         self._answers = 0
         self._told = 0
         self.has_offered = False

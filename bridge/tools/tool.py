@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from json import dumps
-from typing import Any
+from typing import Any, Final
 
 from bridge.page.document import Document
 from bridge.tools.schema import CheckedSchema
@@ -85,6 +85,10 @@ class ToolGroup:
     origin: str
 
 
+SILENT: Final = "Nothing answered the devtoolstooldiscovery event: this page offers no tools now."
+"""The problem of a document that has none."""
+
+
 @dataclass(frozen=True)
 class DocumentTools:
     """Everything that one document offers.
@@ -118,7 +122,14 @@ class PageTools:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        return tuple(problem for document in self.documents for problem in document.problems)
+        """Those of iframes say whose they are. That nothing answered is one where nothing does in all of the page."""
+        offers = any(document.groups for document in self.documents)
+        return tuple(
+            f"Frame {frame}: {problem}" if (frame := one.home.document.frame) else problem
+            for one in self.documents
+            for problem in one.problems
+            if problem != SILENT or not (offers or one.home.document.frame)
+        )
 
     @property
     def more(self) -> bool:

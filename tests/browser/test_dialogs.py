@@ -228,6 +228,42 @@ async def test_leaving_a_page_that_asks_before_it_is_left_is_accepted_where_the_
     }
 
 
+@pytest.mark.parametrize("how", ["url", "reload"])
+async def test_leaving_such_a_page_is_accepted_also_while_a_tool_runs_there(
+    agent: Agent, bridge: Bridge, site: Site, how: str
+):
+    runs = tool("runs", "() => { fetch('/runs'); return new Promise(() => {}) }")
+    clean = site.page("/clean", TOOLS)
+    page = await open_page(agent, site.page("/busy", BEFORE_UNLOAD + offering(runs)))
+    await run_script(await page_of(bridge, page), "1")
+    answers: list[Answer] = []
+
+    async def run() -> None:
+        answers.append(await call(agent, page, "runs"))
+
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run)
+            await site.wait_asked("/runs", 1)
+            there = await agent.navigate_page(page, *((clean, None) if how == "url" else (None, "reload")))
+
+    assert code(answers[0]) == "navigated_during_call"
+    assert read(there)["url"].startswith(clean if how == "url" else site.origin)
+    # Whose answer comes first tells of it.
+    assert '"answer":"accepted"' in "".join([there.text, *answers[0].notes])
+
+
+async def test_who_lets_such_a_page_go_is_told_where_it_went(agent: Agent, bridge: Bridge, site: Site):
+    clean = site.page("/clean", TOOLS)
+    page = await open_page(agent, site.page("/asks-first", BEFORE_UNLOAD + TOOLS))
+    await run_script(await page_of(bridge, page), "1")
+    await show_dialog(bridge, page, f"location.href = '{clean}'")
+
+    answer = await answer_dialog(agent, page, True, None)
+
+    assert read(answer)["url"] == clean
+
+
 async def test_a_tool_that_leaves_such_a_page_asks_the_agent(agent: Agent, bridge: Bridge, site: Site):
     clean = site.page("/clean", TOOLS)
     leave = tool("leave", f"() => {{ location.href = '{clean}'; return new Promise(() => {{}}) }}")

@@ -392,6 +392,41 @@ trio.run(main, sys.argv[1])
 """
 
 
+@ALL
+@pytest.mark.feature("pages.frames")
+async def test_a_page_that_is_opened_is_told_with_the_tools_of_its_iframes(agent: Agent, site: Site):
+    inner = site.page("/inner", naming("inner"))
+    url = site.page("/outer", naming("outer") + framed(inner=inner))
+    opened = read(await agent.open_page(url))
+    moved = read(await agent.navigate_page(opened["page"], url + "?again", None))
+
+    for told in (opened, moved):
+        assert [tool for group in told["groups"] for tool in group["tools"]] == ["outer", "inner"]
+        assert told["tools"] == 2
+
+
+@ALL
+@pytest.mark.feature("pages.faults")
+@pytest.mark.parametrize(
+    ("outer", "inner", "problems"),
+    [
+        (naming("outer"), "", []),
+        ("", naming("inner"), []),
+        ("", "", ["Nothing answered the devtoolstooldiscovery event: this page offers no tools now."]),
+        (naming("outer"), offering("{}"), ["Frame f1: "]),
+    ],
+    ids=["outer", "inner", "none", "bad"],
+)
+async def test_that_nothing_answers_is_told_of_a_page_and_not_of_a_part_of_it(
+    agent: Agent, site: Site, outer: str, inner: str, problems: list[str]
+):
+    page = await open_page(agent, site.page("/parts", outer + framed(inner=site.page("/part", inner))))
+
+    listing = await list_tools(agent, page)
+
+    assert [told[: len(wanted)] for told, wanted in zip(listing["problems"], problems, strict=True)] == problems
+
+
 WORKERS = {
     "a worker": "new Worker('/echo.js')",
     "a worker of a module": "new Worker('/echo.js', {type: 'module'})",

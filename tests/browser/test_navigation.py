@@ -1,11 +1,13 @@
 """Wherever a page goes, and whoever sends it there: the tools of what it shows now, or none, and never yesterday's."""
 
 import socket
+import threading
 from pathlib import Path
 
 import pytest
 import trio
 
+from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.folders import Folders
@@ -49,6 +51,47 @@ async def wait_offers(bridge: Bridge, page: Page, *expected: str) -> None:
         return [tool.name for tool in bridge.registry.find(page.handle) or ()]
 
     await wait_registered(bridge, lambda: offered() == list(expected))
+
+
+@pytest.mark.feature("pages.navigation")
+async def test_a_navigation_that_takes_too_long_is_not_said_to_be_nothing(
+    agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(limits, "NAVIGATION_SECONDS", 1)
+    url = site.page("/takes-long", NEW)
+    handle = await open_page(agent, site.page("/old", OLD))
+    gate = site.gates["/takes-long"] = threading.Event()
+    try:
+        moved, opened = await agent.navigate_page(handle, url, None), await agent.open_page(url)
+        assert facts(moved) == facts(opened) == ("timed_out", "unknown", True)
+        assert moved.text.endswith("The page may still get there: list_pages shows where it is.")
+        assert opened.text.endswith("It was closed again; its server may have been asked for it.")
+    finally:
+        gate.set()
+
+
+async def test_a_page_that_never_finishes_loading_is_waited_for_once(
+    agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(limits, "LOAD_SECONDS", 1.5)
+    gate = site.gates["/never.png"] = threading.Event()
+    try:
+        handle = await open_page(agent, site.page("/endless", OLD + "<img src=/never.png>"))
+        with trio.fail_after(1):
+            for _ in range(3):
+                assert names(await list_tools(agent, handle)) == ["old"]
+            assert code(await call(agent, handle, "nope")) == "tool_not_found"
+    finally:
+        gate.set()
+
+
+@pytest.mark.parametrize("url", ["http://", "https://", "http://[::1", "http://%zz/"])
+async def test_an_address_that_no_browser_can_read_is_told_as_that(agent: Agent, site: Site, url: str):
+    handle = await open_page(agent, site.page("/old", OLD))
+
+    for answer in (await agent.navigate_page(handle, url, None), await agent.open_page(url)):
+        assert code(answer) == "navigation_failed"
+        assert "Give a whole http or https address" in answer.text
 
 
 @pytest.mark.feature("pages.navigation")

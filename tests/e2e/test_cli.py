@@ -364,6 +364,39 @@ def test_doctor_fails_for_a_page_that_offers_nothing(site: Site):
     assert b"failed   Your page" in done.stdout
 
 
+@pytest.mark.feature("terminal.errors")
+@pytest.mark.parametrize("words", [("serve", "--profile", ""), ("validate", "--project", ""), ("log", "")])
+def test_an_empty_path_is_not_the_working_folder(words: tuple[str, ...]):
+    done = run(*words)
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"It is empty: give a path, or leave it out." in done.stderr
+
+
+@pytest.mark.feature("terminal.errors")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_an_output_that_is_full_is_told_in_a_sentence(tmp_path: Path):
+    (tmp_path / "pagebridge.toml").touch()
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "tools", "ls", "--project", str(tmp_path)], stdout=full, stderr=subprocess.PIPE, timeout=60
+        )
+
+    assert (done.returncode, error_of(done)) == (
+        1,
+        "Error: The output can't be written: No space left on device. Make room there.",
+    )
+
+
+@pytest.mark.feature("terminal.errors")
+def test_a_working_folder_that_is_gone_is_told_in_a_sentence(tmp_path: Path):
+    (tmp_path / "gone").mkdir()
+    words = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *COMMAND, "validate"]
+    done = subprocess.run(words, cwd=tmp_path / "gone", capture_output=True, check=False, timeout=60)
+
+    assert (done.returncode, error_of(done)) == (1, "Error: The working folder is gone. Change to one that is there.")
+
+
 def test_the_command_is_installed_beside_python():
     done = subprocess.run(
         [Path(sys.executable).with_name("pagebridge"), "--version"], capture_output=True, timeout=SECONDS, check=True

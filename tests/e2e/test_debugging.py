@@ -424,6 +424,23 @@ async def test_what_was_done_is_told_also_where_a_picture_is_not_to_be_had(site:
     assert json.loads(unframe(texts(clicked)[0]))["screenshot"].startswith("none: take_screenshot is not offered")
 
 
+# Dialogs
+
+
+@pytest.mark.feature("dialogs.answer")
+async def test_an_alert_that_an_action_leads_to_is_told_beside_it(site: Site):
+    button = "<button onclick=\"alert('Wrong password!')\">In</button>"
+    async with open_agent("--open", site.page("/in", button), "--tools", "debug", "--mode", "dev") as agent:
+        uid = uid_of(texts(await agent.call_tool("take_snapshot", {"page": "p1"}))[0], '"In"')
+        clicked = await agent.call_tool("click", {"page": "p1", "uid": uid})
+        ran = await agent.call_tool("evaluate_script", {"page": "p1", "expression": "alert('Twice!')"})
+        asked = await agent.call_tool("evaluate_script", {"page": "p1", "expression": "confirm('Go?')"})
+
+    assert ["Wrong password!" in whole_text(clicked), "Twice!" in whole_text(ran)] == [True, True]
+    assert "What the script returns is lost then." in whole_text(asked)
+    assert "which then returns" not in whole_text(asked)
+
+
 # Agents that go in circles
 
 

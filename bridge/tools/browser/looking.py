@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import trio
 
 from bridge import limits
-from bridge.errors import CommandFailed, PageGone, PageThrew, UsageError, WaitedInVain
+from bridge.errors import CommandFailed, DialogOpen, PageGone, PageThrew, UsageError, WaitedInVain
 from bridge.page.document import DocumentEnded
 from bridge.page.hands import Held, RealmGone, attend, call_hand, open_element
 from bridge.page.invocation import Ending
@@ -195,6 +195,9 @@ async def _run(page: Page, expression: str, uids: list[str] | tuple[()], call_to
 
     try:
         return await hold(list(uids))
+    except DialogOpen as error:
+        held = "The script waits for it: answer it with handle_dialog. What the script returns is lost then."
+        raise error.reworded(f"{error.situation} {held}" if error.dispatched else str(error), error.said) from error
     except DocumentEnded:
         raise PageGone(f"Page {page.handle} went elsewhere before the script ran. Nothing ran; call again.") from None
 

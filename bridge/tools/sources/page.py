@@ -20,7 +20,7 @@ from bridge.tools.registry import Registry
 from bridge.tools.schema import check_schema
 from bridge.tools.sources.content import read_completed
 from bridge.tools.sources.elements import find_elements, not_there, words_of
-from bridge.tools.tool import DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
+from bridge.tools.tool import SILENT, DocumentTools, Home, PageTools, Tool, ToolGroup, ToolId
 from bridge.tools.turns import in_turns
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -228,7 +228,7 @@ def _read_discovery(home: Home, discovery: Discovery) -> DocumentTools:
     if refused := discovery.answer.get("refused"):
         problems.append(f"The tools of document.modelContext could not be read: {refused}")
     if not groups and not problems and not discovery.more:
-        problems.append("Nothing answered the devtoolstooldiscovery event: this page offers no tools now.")
+        problems.append(SILENT)
     if surplus := discovery.answer["surplus"]:
         problems.append(f"{surplus} more answers came after the first {len(groups)} and were left out.")
     return DocumentTools(home, tuple(groups), tuple(problems), discovery.more)

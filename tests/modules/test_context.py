@@ -214,13 +214,25 @@ async def test_a_tool_runs_a_program(project: Project, body: str):
         }
 
 
+@pytest.mark.parametrize("body", both("return (AWAIT context.exec([Path('ls'), Path('a b')], cwd=Path('sub'))).stdout"))
+async def test_a_program_takes_paths_as_they_are(project: Project, body: str):
+    project.write("sub/a b", "")
+    project.add_tool("runs", body, head="from pathlib import Path")
+    project.add_tool("here", "return context.exec(['pwd'], cwd=context.directory).stdout")
+
+    async with project.open() as opened:
+        assert await opened.call("runs") == "a b\n"
+        assert await opened.call("here") == f"{project.folder}\n"
+
+
 @pytest.mark.parametrize(
     ("code", "says"),
     [
         ("context.exec('ls -l')", "TypeError: exec takes a list of words"),
         ("context.exec([])", "Refused: There is no program to run"),
         ("context.exec(['/nowhere/at all'])", "'/nowhere/at all' can't be started: No such file or directory"),
-        ("context.exec(['ls', 1])", "context.exec takes texts"),
+        ("context.exec(['ls', 1])", "TypeError: exec takes texts and paths, and not int"),
+        ("context.exec(['ls'], cwd=b'sub')", "TypeError: exec takes texts and paths, and not bytes"),
         ("context.exec(['ls', 'a\\0b'])", "none with a NUL"),
         ("context.exec(['ls'], timeout='1')", "a number of seconds"),
         ("context.exec(['ls'], timeout=-1)", "a number of seconds"),

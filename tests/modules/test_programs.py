@@ -37,6 +37,14 @@ async def test_what_can_not_be_started_is_said(tmp_path: Path, command: list[str
         await run_program(command, cwd=tmp_path, env={})
 
 
+@pytest.mark.parametrize(("folder", "why"), [("gone", "No such file or directory"), ("file", "Not a directory")])
+async def test_a_folder_that_is_none_is_what_is_named(tmp_path: Path, folder: str, why: str):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(UsageError, match=f"can't be started in '{tmp_path / folder}': {why}"):
+        await run("pwd", tmp_path / folder)
+
+
 async def test_a_program_that_takes_too_long_is_killed_with_all_it_started(tmp_path: Path):
     result = await run("sleep 99 & echo $!; sleep 99", tmp_path, 0.5)
 

@@ -62,6 +62,7 @@ async def run_program(
     """
     if not command:
         raise UsageError("There is no program to run: name one, and then its arguments.")
+    _check_folder(command[0], cwd)
     try:
         _check_there(command[0], cwd, env)
         group = await start_group(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -86,6 +87,20 @@ async def run_program(
     assert code is not None
     stdout, stderr = (output.text() for output in outputs)
     return ExecResult(stdout, stderr, code, scope.cancelled_caught, any(output.is_cut for output in outputs))
+
+
+def _check_folder(name: str, cwd: Path) -> None:
+    """See whether a program can be started there: the system's word for it is the same as for the program.
+
+    Raises:
+        UsageError: it can't.
+    """
+    try:
+        os.stat(os.path.join(cwd, "."))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{name!r} can't be started in '{cwd}': {why_failed(error)}. Give a folder that is there as `cwd`."
+        ) from error
 
 
 def _check_there(name: str, cwd: Path, env: Mapping[str, str]) -> None:

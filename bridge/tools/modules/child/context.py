@@ -6,9 +6,10 @@ function, which runs in a thread of its own, it blocks and returns the answer.
 
 import asyncio
 import logging
+import os
 import secrets
 import threading
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from bridge.tools.modules.child.schema import SchemaWords
 
 Answer = Any
 """A coroutine in the loop's thread, the value itself elsewhere."""
+
+Word = str | os.PathLike[str]
 
 
 class Aborted(RuntimeError):
@@ -139,7 +142,7 @@ class Context:
         return self.progress(self._updates, None, _text_of(update))
 
     def exec(
-        self, command: list[str], *, timeout: float | None = None, cwd: str | None = None
+        self, command: Sequence[Word], *, timeout: float | None = None, cwd: Word | None = None
     ) -> Answer:  # the contract's own word
         """Run a program, without a shell. It is killed with the call, and after `timeout` seconds.
 
@@ -148,7 +151,8 @@ class Context:
         """
         if isinstance(command, str):
             raise TypeError("exec takes a list of words, such as ['git', 'status']: there is no shell")
-        given = {"command": list(command), "timeout": timeout, "cwd": cwd}
+        where = None if cwd is None else _text_of_word(cwd)
+        given = {"command": [_text_of_word(word) for word in command], "timeout": timeout, "cwd": where}
         return self._ask("exec", given, lambda value: ExecResult(**value))
 
     def push_pending_action(
@@ -297,6 +301,13 @@ def _in_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _text_of_word(word: object) -> str:
+    text: object = os.fspath(cast("Word", word)) if isinstance(word, os.PathLike) else word
+    if isinstance(text, str):
+        return text
+    raise TypeError(f"exec takes texts and paths, and not {type(text).__name__}: give that as a text")
 
 
 def _text_of(update: object) -> str | None:

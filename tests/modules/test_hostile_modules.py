@@ -182,7 +182,17 @@ RAISES = {
     "a stop iteration": ("raise StopIteration", "StopIteration"),
     "a cancellation of its own": ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
     "endless recursion": ("f = lambda: f(); f()", "RecursionError"),
-    "a group": ("raise ExceptionGroup('many', [ValueError(1)])", "many"),
+    "a group": (
+        "raise ExceptionGroup('many', [ValueError(1), ExceptionGroup('more', [KeyError(2)])])",
+        r"many \(2 sub-exceptions\)\nValueError: 1\nExceptionGroup: more \(1 sub-exception\)\nKeyError: 2$",
+    ),
+    "a long group": ("raise ExceptionGroup('many', [ValueError('x' * 3000)] * 1000)", r"(\nValueError: x{3000}){3}\n"),
+    "a note": ("e = ValueError('bad'); e.add_note('say Bonn'); raise e", "ValueError: bad\nsay Bonn$"),
+    "notes in a group": (
+        "e = ValueError('bad'); e.add_note('say Bonn'); g = ExceptionGroup('g', [e]); g.add_note('or Ulm'); raise g",
+        "ValueError: bad\nsay Bonn\nor Ulm$",
+    ),
+    "notes that are none": ("e = ValueError('bad'); e.__notes__ = 1; raise e", "ValueError: bad\n.its message can't"),
     "a long message": ("raise ValueError('x' * 1_000_000)", "ValueError: x{9000}"),
     "half a character": ("raise ValueError('\\ud800')", "ValueError: \ufffd"),
     "its own end": ("context.abort()", "The tool ended its own call"),

@@ -7,7 +7,7 @@ import queue
 import sys
 import traceback
 from base64 import b64decode
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -198,6 +198,30 @@ def _kind(error: BaseException) -> str:
 
 def _message(error: BaseException) -> str:
     """What an agent reads of it."""
+    lines: list[str] = []
+    room = limits.MODULE_ERROR_CHARS
+    try:
+        for line in _lines(error):
+            lines.append(line[:room])
+            room -= len(line) + 1
+            if room <= 0:
+                break
+    except BaseException:
+        lines.append("(its message can't be made)")
+    return "\n".join(lines)
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    """What it says, then the errors of a group, which says of itself only how many they are, and notes."""
+    yield _said(error)
+    notes = getattr(error, "__notes__", ())
+    if isinstance(error, BaseExceptionGroup):
+        for one in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from _lines(one)
+    yield from notes
+
+
+def _said(error: BaseException) -> str:
     try:
         said = str(error)
     except BaseException:
@@ -210,7 +234,7 @@ def _message(error: BaseException) -> str:
         case SyntaxError():
             return f"{_place(error)}{error.msg}"
         case _:
-            return f"{type(error).__name__}: {said}"[: limits.MODULE_ERROR_CHARS] if said else type(error).__name__
+            return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _place(error: SyntaxError) -> str:

@@ -7,7 +7,7 @@ from bridge.errors import ModuleGone, ModuleThrew, ResultUnusable
 
 FOLDER: Final = Path(__file__).parent / "hell"
 
-ENDLESS: Final = ("loops", "loops_in_c", "takes_no_end", "stops", "closes_all", "patches_builtins")
+ENDLESS: Final = ("loops", "loops_in_c", "takes_no_end", "stops", "patches_builtins")
 """They report once, and their call never ends."""
 POISONS: Final = "patches_json"
 """It returns "well", and the next call in its process fails or does not: have `exits` called then."""
@@ -17,6 +17,7 @@ BECOMES: Final[dict[str, Any]] = {
     "exits": ModuleGone,
     "crashes": ModuleGone,
     "kills_all": ModuleGone,
+    "closes_all": ModuleGone,
     "raises": ModuleThrew,
     "stops_the_loop": ModuleGone,
     "forks": "well",

@@ -12,7 +12,7 @@ import trio
 from bridge import limits
 from bridge.errors import ModuleGone, ModuleThrew
 from bridge.tools.modules import process as process_module
-from tests.modules.project import Project
+from tests.modules.project import Opened, Project
 
 
 @pytest.mark.feature("modules.apart")
@@ -373,6 +373,55 @@ async def test_a_module_that_changes_what_is_ours_changes_its_own_process(projec
     async with project.open() as opened:
         with trio.move_on_after(0.5), contextlib.suppress(ModuleGone, ModuleThrew):
             await opened.call("patches")
+        assert await opened.call("good") == "well"
+
+
+@pytest.mark.threat("S3")
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "json.loads = lambda *given, **named: {}",
+        "json.loads = lambda text: text",
+        "json.JSONDecoder.decode = json.decoder.JSONDecoder = None",
+    ],
+)
+async def test_a_module_that_changes_how_json_is_read_goes_on_as_before(project: Project, patch: str):
+    project.add_tool("patches", f"{patch}\nreturn context.page.evaluate('1')", head="import json")
+
+    async with project.open() as opened:
+        processes = opened.processes
+        for _ in range(2):
+            assert await opened.call("patches") == "of the page"
+        assert opened.processes == processes
+
+
+@pytest.mark.feature("modules.apart")
+@pytest.mark.threat("S3")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "context.page.evaluate('1'); os.closerange(3, 300)",
+        "async os.closerange(3, 300)",
+        "async os.close(context._link._pipe.fileno())",
+        "os.close(context._link._pipe.fileno()); context.ui.confirm('yes')",
+        "json.JSONDecoder.raw_decode = lambda self, text, idx: ({}, len(text))",
+        "json.JSONDecoder.raw_decode = None",
+        "json.JSONEncoder.iterencode = None",
+        "server.Context = None",
+    ],
+)
+async def test_a_process_that_can_not_hear_or_answer_any_more_ends_at_once(project: Project, body: str):
+    project.add_tool("ends", body, head="import json, os\nimport bridge.tools.modules.child.server as server")
+    project.add_tool("good", "return 'well'")
+
+    async def call_twice(opened: Opened) -> None:
+        with trio.fail_after(5):
+            await opened.call("ends")
+            await opened.call("ends")
+
+    async with project.open() as opened:
+        with pytest.raises(ModuleGone):
+            await call_twice(opened)
         assert await opened.call("good") == "well"
 
 

@@ -15,9 +15,16 @@ from bridge import limits
 Json = Any
 Message = dict[str, Json]
 
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
 _HEAD: Final = struct.Struct(">I")
+# Bound here: a module may change `json`.
 _encode: Final = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
 _encode_ascii: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_decode: Final = json.JSONDecoder(parse_constant=_refuse).decode
 
 
 class NoMessage(Exception):
@@ -47,10 +54,10 @@ def unpack(data: bytes) -> Message:
     """
     try:
         text = data.decode()
-        value = json.loads(text, parse_constant=_refuse)
+        value = _decode(text)
         if "\\u" in text:
             whole = _encode(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            value = json.loads(whole)
+            value = _decode(whole)
     except (ValueError, RecursionError) as error:
         raise NoMessage("it is not JSON") from error
     if not isinstance(value, dict):
@@ -81,7 +88,3 @@ class Unpacker:
             data = bytes(memoryview(self._unread)[_HEAD.size : end])
             del self._unread[:end]
             yield unpack(data)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)

@@ -101,7 +101,7 @@ def leaves_much_behind(args, context):
 
 def closes_all(args, context):
     """Nothing can wake its loop any more."""
-    context.progress(1)
+    context.exec(["true"])
     os.closerange(0, 1000)
     return "well"
 

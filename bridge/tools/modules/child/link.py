@@ -59,8 +59,18 @@ class Link:
     def _write(self, data: bytes) -> None:
         if self._is_copy:
             os._exit(1)  # a fork that went on as if it were the module
-        with self._writing:
-            self._pipe.sendall(data)
+        try:
+            with self._writing:
+                self._pipe.sendall(data)
+        except OSError:
+            _end()
+
+    def check(self) -> None:
+        """End us where the module has closed the pipe: what wakes the loop has gone with it, as a rule."""
+        try:
+            self._pipe.getpeername()
+        except OSError:
+            _end()
 
     def ask(self, request: int, do: str, given: dict[str, Any]) -> "Future[Any]":
         """Ask the bridge for something on behalf of one of its requests, once few enough other things are asked."""
@@ -132,7 +142,7 @@ class Link:
 
 
 def _end() -> NoReturn:
-    """The bridge is gone: so are we, and all that the module has started."""
+    """The bridge is gone, or can't be reached: so are we, and all that the module has started."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -85,12 +85,15 @@ class Server:
         await asyncio.Event().wait()
 
     def _start(self, message: Message) -> None:
-        request = message["id"]
-        context = Context(self.link, request, message["with"]["context"], self._actions)
-        with_context = contextvars.copy_context()
-        with_context.run(CURRENT.set, context)
-        task = asyncio.get_running_loop().create_task(self._run(message, context), context=with_context)
-        self._running[request] = context, task
+        try:
+            request = message["id"]
+            context = Context(self.link, request, message["with"]["context"], self._actions)
+            with_context = contextvars.copy_context()
+            with_context.run(CURRENT.set, context)
+            task = asyncio.get_running_loop().create_task(self._run(message, context), context=with_context)
+            self._running[request] = context, task
+        except Exception as error:
+            raise SystemExit from error  # it ends the loop, and with that the bridge's wait
 
     async def _run(self, message: Message, context: Context) -> None:
         request, given = message["id"], message["with"]
@@ -103,7 +106,10 @@ class Server:
         finally:
             self._running.pop(request, None)
             context.close()
-        self._answer(request, ended)
+        try:
+            self._answer(request, ended)
+        except Exception as error:
+            raise SystemExit from error
 
     async def _do(self, do: str, request: int, given: dict[str, Any], context: Context) -> object:
         match do:
@@ -111,16 +117,16 @@ class Server:
                 return await self._call(request, given, context)
             case "render_call" | "render_result":
                 renderer = self._exported.tools[int(given["tool"])].renderers.get(do)
-                return None if renderer is None else await _run(renderer, *given["given"])
+                return None if renderer is None else await self._apply(renderer, *given["given"])
             case "on_result":
                 return await self._rewrite(given["event"], context)
             case "on_session":
                 for hook in self._exported.hooks.get(do, ()):
-                    await _run(hook, given["event"], context)
+                    await self._apply(hook, given["event"], context)
                 return None
             case "resolve":
                 function = self._actions.take(given["action"], given["how"])
-                return None if function is None else await _run(function, given["reason"])
+                return None if function is None else await self._apply(function, given["reason"])
             case _:
                 raise LookupError(do)
 
@@ -128,13 +134,15 @@ class Server:
         tool = self._exported.tools[int(given["tool"])]
         arguments = given["arguments"]
         if tool.has_call_id:
-            return await _run(tool.execute, f"call{request}", arguments, context.on_update, context, context.signal)
-        return await _run(tool.execute, arguments, context)
+            return await self._apply(
+                tool.execute, f"call{request}", arguments, context.on_update, context, context.signal
+            )
+        return await self._apply(tool.execute, arguments, context)
 
     async def _rewrite(self, event: dict[str, Any], context: Context) -> dict[str, Any]:
         """What becomes of a result: each hook may return an object with `result`, `is_error` or both."""
         for hook in self._exported.hooks.get("on_result", ()):
-            match cast("Any", await _run(hook, dict(event), context)):
+            match cast("Any", await self._apply(hook, dict(event), context)):
                 case None:
                     pass
                 case {**changed} if changed.keys() <= {"result", "is_error"}:
@@ -143,39 +151,39 @@ class Server:
                     raise TypeError("on_result must return None, or a dict with `result`, `is_error` or both")
         return {"result": event["result"], "is_error": bool(event["is_error"])}
 
+    async def _apply(self, function: Callable[..., Any], *given: object) -> object:
+        """Call a function with as much of this as it takes, and wait for what it promises.
+
+        A coroutine runs in the loop, any other function in a thread.
+        """
+        given = fitting(function, *given)
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+            return await function(*given)
+        thread = asyncio.ensure_future(asyncio.to_thread(self._apply_in_thread, function, *given))
+        try:
+            returned, raised = await asyncio.shield(thread)
+        except asyncio.CancelledError:
+            await asyncio.wait([thread])  # nothing can end it but itself, or the bridge, together with us
+            raise
+        if raised is not None:
+            raise raised
+        return await _settled(returned)
+
+    def _apply_in_thread(self, function: Callable[..., Any], *given: object) -> tuple[object, BaseException | None]:
+        """What it returned, or raised: some errors mean something to a future or to the loop."""
+        try:
+            return function(*given), None
+        except BaseException as error:
+            return None, error
+        finally:
+            self.link.check()
+
     def _answer(self, request: int, ended: Ended) -> None:
         files = self._noted.hashes.copy()
         try:
             self.link.send({"id": request, **ended, "files": files})
         except (TypeError, ValueError, RecursionError) as error:
             self.link.send({"id": request, **_failed(NotJson(f"it can not be written ({error})"))})
-
-
-async def _run(function: Callable[..., Any], *given: object) -> object:
-    """Call a function with as much of this as it takes, and wait for what it promises.
-
-    A coroutine runs in the loop, any other function in a thread.
-    """
-    given = fitting(function, *given)
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
-        return await function(*given)
-    thread = asyncio.ensure_future(asyncio.to_thread(_run_in_thread, function, *given))
-    try:
-        returned, raised = await asyncio.shield(thread)
-    except asyncio.CancelledError:
-        await asyncio.wait([thread])  # nothing can end it but itself, or the bridge, together with us
-        raise
-    if raised is not None:
-        raise raised
-    return await _settled(returned)
-
-
-def _run_in_thread(function: Callable[..., Any], *given: object) -> tuple[object, BaseException | None]:
-    """What it returned, or raised: some errors mean something to a future or to the loop."""
-    try:
-        return function(*given), None
-    except BaseException as error:
-        return None, error
 
 
 async def _settled(value: object) -> object:

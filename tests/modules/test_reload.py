@@ -108,6 +108,34 @@ async def test_what_is_mended_loads(project: Project):
         assert opened.problems == ""
 
 
+@pytest.mark.feature("modules.changes")
+async def test_what_lacked_a_file_loads_once_that_is_there(project: Project):
+    project.add("tools/late.py", "import beside\n" + SAYS.format("late"))
+    project.write("tools/parts/__init__.py", "")
+    project.add("tools/part.py", "from parts import later\n" + SAYS.format("part"))
+
+    async with project.open() as opened:
+        assert "No module named 'beside'" in opened.problems
+        assert await opened.modules.refresh() is False
+        project.write("tools/beside.py", "")
+        assert await opened.modules.refresh()
+        assert opened.names == ["late"]
+        assert await opened.modules.refresh() is False
+        project.write("tools/parts/later.py", "")
+        assert await opened.modules.refresh()
+        assert opened.names == ["late", "part"]
+        project.write("tools/more.py", "")
+        assert await opened.modules.refresh() is False
+
+
+async def test_a_module_that_fails_and_writes_beside_itself_is_not_tried_again_and_again(project: Project):
+    project.add("tools/bad.py", "open(__file__ + '.log', 'w').close()\n1 / 0")
+
+    async with project.open() as opened:
+        await opened.modules.refresh()
+        assert await opened.modules.refresh() is False
+
+
 async def test_a_file_that_was_only_touched_has_not_changed(project: Project):
     project.add("tools/says.py", SAYS.format("one"))
 

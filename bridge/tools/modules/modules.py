@@ -52,7 +52,8 @@ class _Module:
     def has_changed(self) -> bool:
         if self.pool is not None:
             self._watched.add(self.pool.files)
-        return self._watched.has_changed()
+        # What did not load may have lacked a file.
+        return self._watched.has_changed() or (bool(self.problem) and self._watched.has_company())
 
     async def load(self) -> None:
         """Load it as it is now. What is wrong with it becomes its problem, and nobody else's."""

@@ -53,15 +53,24 @@ class Watched:
     """
 
     def __init__(self, hashes: Mapping[Path, str | None]) -> None:
-        self._hashes: dict[Path, str | None] = dict(hashes)
+        self._hashes: dict[Path, str | None] = {}
         self._looks: dict[Path, tuple[int, ...]] = {}
+        self._folders: dict[Path, frozenset[str]] = {}
+        self.add(hashes)
 
-    def add(self, hashes: Mapping[Path, str]) -> None:
+    def add(self, hashes: Mapping[Path, str | None]) -> None:
         """More of them; one that is known stays as it was read first."""
-        self._hashes = {**hashes, **self._hashes}
+        for path in hashes.keys() - self._hashes.keys():
+            self._hashes[path] = hashes[path]
+            if path.parent not in self._folders:
+                self._folders[path.parent] = _names_in(path.parent)
 
     def has_changed(self) -> bool:
         return any(self._is_other(path, known) for path, known in self._hashes.items())
+
+    def has_company(self) -> bool:
+        """Whether a file has come beside one of them, or has gone, since they are watched."""
+        return any(_names_in(folder) != names for folder, names in self._folders.items())
 
     def _is_other(self, path: Path, known: str | None) -> bool:
         now = time.time_ns()  # before the look: what is written after it is seen the next time
@@ -85,3 +94,10 @@ def _look(path: Path) -> tuple[int, ...] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_mode
+
+
+def _names_in(folder: Path) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()

@@ -2,6 +2,7 @@
 
 import os
 import time
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import trio
 
 from bridge.errors import ModuleUnusable, UsageError
 from bridge.tools.modules import source
+from bridge.tools.modules.child.files import Noted
 from bridge.tools.modules.pool import Pool
 from bridge.tools.modules.source import Watched, read_source
 from bridge.wire.nursery import open_background
@@ -106,6 +108,29 @@ async def test_what_is_mended_loads(project: Project):
         assert await opened.modules.refresh()
         assert opened.names == ["bad", "gone"]
         assert opened.problems == ""
+
+
+@pytest.mark.feature("modules.changes")
+async def test_a_change_of_what_is_beside_a_module_counts_wherever_the_project_is(project: Project):
+    project.write("tools/beside.py", "VALUE = 1")
+    project.add_tool("reads", "return beside.VALUE", head="import beside")
+    project.session.directory = project.folder / "elsewhere"
+    project.session.directory.mkdir()
+
+    async with project.open() as opened:
+        assert await opened.call("reads") == 1
+        project.write("tools/beside.py", "VALUE = 2")
+        assert await opened.modules.refresh()
+        assert await opened.call("reads") == 2
+
+
+def test_what_is_installed_is_no_part_of_a_project_around_it():
+    noted = Noted(Path("/"))
+
+    for name in ("colorsys", "pytest"):
+        spec = noted.find_spec(name, None)
+        assert spec is not None
+        assert type(spec.loader) is SourceFileLoader
 
 
 @pytest.mark.feature("modules.changes")

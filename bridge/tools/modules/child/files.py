@@ -1,5 +1,6 @@
-"""Loads a module from the bytes that the bridge has read, and notes which other files of the project it imports."""
+"""Loads a module from the bytes that the bridge has read, and notes which other files of its user's it imports."""
 
+import os
 import sys
 from collections.abc import Sequence
 from hashlib import sha256
@@ -11,6 +12,8 @@ from typing import Final
 
 PACKAGE: Final = "project_tools"
 """The folder of the module, as a package: `from .other import x` finds the file beside it."""
+
+_PYTHONS_OWN: Final = Path(os.__file__).resolve().parent
 
 
 def load_module(path: Path, data: bytes) -> ModuleType:
@@ -29,13 +32,13 @@ def load_module(path: Path, data: bytes) -> ModuleType:
 
 
 class Noted(MetaPathFinder):
-    """Finds what Python itself finds, and keeps the hash of each file of a project that was imported.
+    """Finds what Python itself finds, and keeps the hash of each file below some folders that was imported.
 
     Compiled files are not used there: whether one is up to date is told by the time of its source, in seconds.
     """
 
-    def __init__(self, project: Path) -> None:
-        self._project = project
+    def __init__(self, *folders: Path) -> None:
+        self._folders = [folder.resolve() for folder in folders]
         self.hashes: dict[str, str] = {}
 
     def find_spec(
@@ -45,7 +48,7 @@ class Noted(MetaPathFinder):
         if spec is None or spec.origin is None or not isinstance(spec.loader, SourceFileLoader):
             return spec
         real = Path(spec.origin).resolve()
-        if real.is_relative_to(self._project) and "site-packages" not in real.parts:
+        if any(map(real.is_relative_to, self._folders)) and not _is_installed(real):
             spec.loader = _Loader(fullname, spec.origin, self, real)
         return spec
 
@@ -60,3 +63,7 @@ class _Loader(SourceFileLoader):
         data = self.get_data(self.path)
         self._noted.hashes[str(self._real)] = sha256(data).hexdigest()
         return self.source_to_code(data, self.path)
+
+
+def _is_installed(path: Path) -> bool:
+    return "site-packages" in path.parts or path.is_relative_to(_PYTHONS_OWN)

@@ -60,10 +60,11 @@ class Server:
         """Load the module, then run what is asked for, until the process is ended."""
         request = self._first.get()
         given = request["with"]
-        self._noted = Noted(Path(given["project"]).resolve())
+        path = Path(given["path"])
+        self._noted = Noted(Path(given["project"]), path.parent)
         sys.meta_path.insert(0, self._noted)
         try:
-            module = load_module(Path(given["path"]), b64decode(given["data"]))
+            module = load_module(path, b64decode(given["data"]))
             found = find_given(module, Api(Path(given["project"])))
         except BaseException as error:
             self._answer(request["id"], _failed(error))

@@ -373,3 +373,26 @@ async def test_the_api_of_a_factory_works_for_the_call_that_runs(project: Projec
     async with project.open() as opened:
         for name in ("plain", "later"):
             assert await opened.call(name) == [True, "well\n", "of the page", {"A": "b"}]
+
+
+@pytest.mark.feature("modules.context")
+async def test_the_api_of_a_factory_has_all_that_a_context_has_while_a_tool_runs(project: Project):
+    project.add(
+        "tools/made.py",
+        """
+        def tools(api):
+            def execute(args, context):
+                if args.get("abort"):
+                    api.abort()
+                names = [name for name in dir(context) if not name.startswith("_") and not hasattr(api, name)]
+                return [names, api.session_id, api.agent, api.directory == context.directory]
+            return {"description": "d", "parameters": {"type": "object"}, "execute": execute}
+        """,
+    )
+    project.add("tools/early.py", "def tools(api): api.abort()")
+
+    async with project.open() as opened:
+        assert await opened.call("made") == [["close"], "s1", "tester", True]
+        with pytest.raises(ModuleThrew, match="The tool ended its own call"):
+            await opened.call("made", abort=True)
+        assert "api.abort is there while a tool runs, and not before" in opened.problems

@@ -265,6 +265,12 @@ class Actions:
         return apply if how == "apply" else discard
 
 
+_WHILE_A_TOOL_RUNS: Final = (
+    "session_id", "agent", "env", "calls", "signal", "page", "ui", "progress", "on_update", "exec",
+    "push_pending_action", "abort",
+)  # fmt: skip
+
+
 class Api:
     """What a factory gets. It works for the call that runs at the moment; outside of one there is nobody to ask.
 
@@ -283,11 +289,11 @@ class Api:
         return context is not None and context.ui.has_ui
 
     def __getattr__(self, name: str) -> Answer:
-        if name not in ("exec", "ui", "page", "push_pending_action", "progress", "env", "calls", "signal"):
+        if name not in _WHILE_A_TOOL_RUNS:
             raise AttributeError(name)
         context = CURRENT.get()
         if context is None:
-            raise RuntimeError(f"api.{name} is there while a tool runs, and not before.")
+            raise RuntimeError(f"api.{name} is there while a tool runs, and not before: use it in `execute`.")
         return getattr(context, name)
 
 

@@ -43,6 +43,22 @@ del tool
 async def tools(api):
     return (Tool(),)
     """,
+    "a generator": f"""{OBJECT}
+del tool
+def tools(api):
+    asyncio = __import__("asyncio")
+    asyncio.run(asyncio.sleep(0))
+    yield Tool()
+    """,
+    "an async generator": f"""{OBJECT}
+del tool
+async def tools(api):
+    yield Tool()
+    """,
+    "what a generator has": f"""{OBJECT}
+del tool
+tools = (Tool() for _ in range(1))
+    """,
     "the form with an id": """
         description = "adds"
         parameters = {"type": "object"}
@@ -244,7 +260,7 @@ UNUSABLE = {
         "`on_result` must be a function",
     ),
     "an empty list": ("def tools(api): return []", "Its list of tools is empty"),
-    "a list with something else": ("def tools(api): return [1, 2]", "`description` of tool 0"),
+    "a list with something else": ("def tools(api): return [1, 2]", "Tool 0 is of the type `int`"),
     "too many": ("def tools(api): return [1] * 26", "26 tools, and 25 are allowed"),
     "a bad name": (
         "name = 'Bad-Name'\ndescription = 'd'\nparameters = {'type': 'object'}\ndef execute(args): ...",
@@ -268,6 +284,16 @@ UNUSABLE = {
         "class Bad(Exception):\n    def __str__(self): raise RuntimeError\nraise Bad",
         "its message can't be made",
     ),
+    "a function as a tool": (
+        "def tool(api): return {}",
+        "Its tool is of the type `function`, and has no `description`, `parameters` and `execute`: give an object or a "
+        "dict that has them; a function that makes tools is named `tools`.",
+    ),
+    "a factory that returns nothing": ("def tools(api): ...", "is of the type `NoneType`"),
+    "a factory that returns another": ("async def tools(api): return lambda: []", "is of the type `function`"),
+    "tools by their names": ("tools = {'one': 1}", "is of the type `dict`"),
+    "a generator without tools": ("def tools(api): yield from []", "Its list of tools is empty"),
+    "an async generator that raises": ("async def tools(api): yield 1 / 0", "ZeroDivisionError"),
 }
 
 

@@ -1,12 +1,12 @@
 """What a module exports, read into one form.
 
 It is a `tool` (or the module itself) with `description`, `parameters` and `execute`, as attributes or as keys; or a
-`tools`, which is one or many of these, or a function of an `api` that returns them or a promise of them. Nothing of
-ours has to be imported for that.
+`tools`, which is one or many of these, or a function of an `api` that returns or yields them, or promises them. Nothing
+of ours has to be imported for that.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, cast
@@ -75,9 +75,14 @@ def find_given(module: ModuleType, api: object) -> object:
 
 
 def _call_factory(tools: object, api: object) -> object:
-    if not callable(tools) or hasattr(tools, "execute"):
-        return tools
-    return tools(*fitting(tools, api))
+    given = tools(*fitting(tools, api)) if callable(tools) and not hasattr(tools, "execute") else tools
+    if inspect.isasyncgen(given):
+        return _all_of(given)
+    return list(given) if inspect.isgenerator(given) else given
+
+
+async def _all_of(given: AsyncIterable[object]) -> list[object]:
+    return [one async for one in given]
 
 
 def read_exported(given: object, module: ModuleType) -> Exported:
@@ -92,10 +97,21 @@ def read_exported(given: object, module: ModuleType) -> Exported:
     if len(many) > limits.MODULE_TOOLS:
         raise NotATool(f"It has {len(many):,} tools, and {limits.MODULE_TOOLS} are allowed: make more modules.")
     owners = [one() if inspect.isclass(one) else one for one in many]
+    for number, owner in enumerate(owners):
+        _check_kind(owner, f"Tool {number}" if len(owners) > 1 else "Its tool")
     tools = [_read_tool(owner, f" of tool {number}" if len(owners) > 1 else "") for number, owner in enumerate(owners)]
     owners = owners if any(owner is module for owner in owners) else [module, *owners]
     hooks = {name: [found for owner in owners if (found := _function(owner, name, "")) is not None] for name in HOOKS}
     return Exported(tools, {name: found for name, found in hooks.items() if found})
+
+
+def _check_kind(owner: object, which: str) -> None:
+    if all(_get(owner, name) is None for name in ("description", "parameters", "execute")):
+        hint = "; a function that makes tools is named `tools`" if inspect.isroutine(owner) else ""
+        raise NotATool(
+            f"{which} is of the type `{type(owner).__name__}`, and has no `description`, `parameters` and `execute`: "
+            f"give an object or a dict that has them{hint}."
+        )
 
 
 def _read_tool(owner: object, which: str) -> ExportedTool:

@@ -150,7 +150,7 @@ class ModuleProcess:
         Raises:
             Ended: the module raised an error.
             ModuleGone: the process ended meanwhile.
-            ModuleUnusable: it had ended before.
+            ModuleUnusable: it had ended before, or while it loaded.
         """
         if self._over.is_set():
             raise ModuleUnusable(f"The process of {self.label} has ended. Nothing ran; try again.")
@@ -297,7 +297,10 @@ class ModuleProcess:
 
     def _settle_all(self, reason: str) -> None:
         for request in self._requests.values():
-            request.settle(self._gone(reason))
+            if request.context is None:
+                request.settle(ModuleUnusable(f"{reason} while it loaded. Its last words are in the log."))
+            else:
+                request.settle(self._gone(reason))
 
     def _gone(self, reason: str) -> ModuleGone:
         return ModuleGone(

@@ -95,6 +95,8 @@ class Record:
         if not self.answer.is_error or told is None:
             return {"outcome": "completed"}
         error = ": ".join(unescape(told[part]) for part in ("message", "said") if part in told)
+        if not error:  # a result that says itself that it is one
+            error = str(told.get("result", self.answer.text))
         return {"outcome": told["outcome"], "code": told["code"], "error": error}
 
 

@@ -220,6 +220,9 @@ class Project:
             return f"Tool {name!r} did not load: {reason}"
         if visible((name,), self._agents) and (reason := self._why_left_out(name)):
             return reason
+        if (entry := self._manifest.declared.get(name)) is not None and not entry.is_built_in:
+            names = [tool.name for tool in self._modules.tools if tool.source == entry.source] if self._modules else []
+            return f"{entry.source} has no tool {name!r}. It has {', '.join(names) or 'none that loads'}."
         return why_missing(name, self._manifest, self._built_ins, self._agents)
 
     def _why_left_out(self, name: str) -> str:

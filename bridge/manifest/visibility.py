@@ -103,17 +103,25 @@ def check_agents(
     }
     for agent in manifest.agents.values():
         for name, line in agent.lines.items():
-            for message in _faults(agent, name, loaded, known, built_ins):
+            for message in _faults(agent, name, loaded, known, built_ins, all_known=all_known):
                 is_unknown = name in agent.hidden and name not in known | built_ins.names
                 wrong = is_unknown and (all_known or closest(name, known | built_ins.names))
                 yield Issue(file=agent.file, line=line, severity="error" if wrong else "warning", message=message)
 
 
-def _faults(agent: AgentEntry, name: str, loaded: set[str], known: set[str], built_ins: BuiltIns) -> Iterator[str]:
+def _faults(
+    agent: AgentEntry, name: str, loaded: set[str], known: set[str], built_ins: BuiltIns, *, all_known: bool
+) -> Iterator[str]:
     is_hidden = name in agent.hidden
     if name not in known | built_ins.names:
-        advice = closest(name, known | built_ins.names) or "Correct the name, or remove it."
-        yield f"{show(name)} is no tool of this project, so it {'hides' if is_hidden else 'gives'} nothing. {advice}"
+        nothing = f"so it {'hides' if is_hidden else 'gives'} nothing"
+        if advice := closest(name, known | built_ins.names):
+            yield f"{show(name)} is no tool of this project, {nothing}. {advice}"
+        elif all_known:
+            yield f"{show(name)} is no tool of this project, {nothing}. Correct the name, or remove it."
+        else:
+            where = "a module or a skill that does not load, or a function `tools`"
+            yield f"{show(name)} is no tool that is known here, {nothing} unless {where} has it."
     elif not (is_hidden or name in known | loaded):
         advice = f'add `{name} = "{BUILT_IN}{name}"` under [tools], or remove it here'
         yield f"{name} is a built-in tool that this project does not load: {advice}."

@@ -307,6 +307,9 @@ async def test_a_secret_is_in_no_word_that_comes_out(project: Project, site: Sit
             return "gave " + result
         """,
     )
+    project.tool(
+        "says_no", "return {'content': [{'type': 'text', 'text': 'No ' + context.env['KEY']}], 'isError': True}"
+    )
     project.tool("logs", "context.logger.warning('with %s', context.env['PLAIN'])\nreturn 'logged'")
     project.tool("dies", "import os\nprint('then', context.env['PLAIN'], flush=True)\nos._exit(3)")
     project.module(
@@ -354,6 +357,7 @@ async def test_a_secret_is_in_no_word_that_comes_out(project: Project, site: Sit
         )
         assert removed["content"][0]["text"] == "[secret]"
         assert not (await client.result(await client.call("logs")))["isError"]
+        assert (await client.result(await client.call("says_no")))["isError"]
         assert (await client.result(await client.call("dies")))["isError"]
         await client.close_stdin()
         assert await wait_exit(client) == 0
@@ -374,6 +378,7 @@ async def test_a_secret_is_in_no_word_that_comes_out(project: Project, site: Sit
     assert shown == {"call": "called with [secret]", "result": "gave [secret]"}
     raised = next(line for line in lines if line["tool"] == "raises")
     assert raised["error"] == "Tool 'raises' failed: LookupError: 401 for [secret]"
+    assert next(line["error"] for line in lines if line["tool"] == "says_no") == "No [secret]"
 
 
 # Modules without a manifest

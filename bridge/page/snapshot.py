@@ -32,6 +32,7 @@ _TRANSPARENT: Final = frozenset(
 """Roles whose nodes only matter for what is in them, where they have no name and can't be focused."""
 _TEXT: Final = frozenset({"StaticText", "text"})
 _UID: Final = re.compile(r"e[0-9]{1,12}-[0-9]{1,9}")
+_ESCAPED: Final = re.compile(r"[<>\\\x7f]")
 _STATES: Final = (
     ("checked", "checked"),
     ("pressed", "pressed"),
@@ -127,9 +128,9 @@ async def take_snapshot(page: Page, *, uid: str | None = None, first: int = 0, v
         lines, cut = await _read_lines(page, uid, verbose=verbose)
         part = lines[first : first + limits.SNAPSHOT_LINES]
         await _name(page, part)
-        end = first + len(part)
-        text = "\n".join(line.write() for line in part)
-        return Snapshot(text, len(lines), first, end if end < len(lines) else None, cut)
+        written = list(_write_what_fits(part))
+        end = first + len(written)
+        return Snapshot("\n".join(written), len(lines), first, end if end < len(lines) else None, cut)
 
     load_until = trio.current_time() + limits.LOAD_SECONDS
     for _ in range(limits.SNAPSHOT_TRIES):
@@ -300,6 +301,18 @@ def _mask(line: Line, words: list[str] | None) -> None:
     kind, autocomplete, *names = map(str, words)
     if is_secret_field(kind, autocomplete, *names):
         line.value = MASKED
+
+
+def _write_what_fits(lines: Sequence[Line]) -> Iterator[str]:
+    """The first of these lines, as many as an answer shows whole: it is cut at `limits.INLINE_BYTES`."""
+    room = limits.INLINE_BYTES
+    for line in lines:
+        text = line.write()
+        # At most: an answer may write what is not in ASCII as an escape, as JSON does, and four signs more.
+        room -= len(json.dumps(text)) + 5 * len(_ESCAPED.findall(text))
+        if room < 0:
+            return
+        yield text
 
 
 def build_tree(nodes: Sequence[Json], only: int | None = None) -> _Node | None:

@@ -1,5 +1,6 @@
 """The tools for debugging, and what holds for all tools of ours, as the real MCP client meets them over real stdio."""
 
+import html
 import json
 import re
 from collections.abc import AsyncGenerator, Iterator
@@ -206,13 +207,30 @@ async def test_words_of_a_page_are_in_a_frame_whatever_tool_shows_them(site: Sit
     assert unframe(texts(answers[3])[0]) == FORGED
 
 
-@pytest.mark.feature("results.long", "debugging.snapshot")
+@pytest.mark.feature("debugging.snapshot")
+@pytest.mark.parametrize("words", ["a link with a long name", "\u00e9\U0001f600", "<\\u003c>\u200b\U000e0041"])
+async def test_the_parts_of_a_long_snapshot_hold_each_line_once(site: Site, words: str):
+    name = html.escape(words * 4)
+    links = "".join(f"<a href=/{number}>No. {number}. {name}</a>" for number in range(1500))
+    found: list[str] = []
+    async with open_agent("--open", site.page("/links", links), "--tools", "debug") as agent:
+        more: dict[str, int] | None = {}
+        while more is not None:
+            text, *notes = texts(await agent.call_tool("take_snapshot", {"page": "p1", **more}))
+            assert len(text.encode()) <= limits.INLINE_BYTES + 500
+            found += re.findall(r'link "No. (\d+)\.', text)
+            told = re.search(r"line=(\d+) shows what follows", "\n".join(notes) or text)
+            more = {"line": int(told[1])} if told is not None else None
+
+    assert found == [str(number) for number in range(1500)]
+
+
+@pytest.mark.feature("results.long")
 async def test_a_result_that_is_long_is_in_a_file_whatever_tool_gives_it(site: Site):
     paths: list[trio.Path] = []
     url = site.page("/long", "".join(f"<p>{number} {'x' * 200}" for number in range(600)))
     async with open_agent("--open", url, "--tools", "debug", "--mode", "dev") as agent:
         for name, given in (
-            ("take_snapshot", {"line": 700}),
             ("evaluate_script", {"expression": "document.body.innerText"}),
             ("evaluate_script", {"expression": "({text: document.body.innerText})"}),
         ):

@@ -6,6 +6,7 @@
  */
 function openElements() {
   const uids = new WeakMap();
+  const passwords = new WeakMap();
   const elements = new Map();
   // Methods of their own, out of reach of what a page does to the prototypes.
   /** @param {any} table @param {string} name @param {any} prototype */
@@ -13,9 +14,11 @@ function openElements() {
     Reflect.defineProperty(table, name, /** @type {any} */ ({ __proto__: null, value: prototype[name] }));
   keep(uids, 'get', WeakMap.prototype);
   keep(uids, 'set', WeakMap.prototype);
+  keep(passwords, 'get', WeakMap.prototype);
+  keep(passwords, 'set', WeakMap.prototype);
   keep(elements, 'get', Map.prototype);
   keep(elements, 'set', Map.prototype);
   keep(elements, 'delete', Map.prototype);
   const random = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
-  return { __proto__: null, mark: random % 1e8, minted: 0, uids, elements, WeakRef, deref: WeakRef.prototype.deref };
+  return { __proto__: null, mark: random % 1e8, minted: 0, uids, passwords, elements, WeakRef, deref: WeakRef.prototype.deref };
 }

@@ -103,6 +103,8 @@ interface NamedElements {
   mark: number;
   minted: number;
   uids: ObjectTable;
+  /** Fields that were for a password when they were looked at. */
+  passwords: ObjectTable;
   /** By uid. */
   elements: ObjectTable;
   WeakRef: new (target: object) => object;

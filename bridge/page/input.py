@@ -28,6 +28,7 @@ from bridge.wire.devtools import (
     frame_owner,
     get_layout,
     get_quads,
+    name_of,
     node_at,
     release,
     resolve_node,
@@ -412,11 +413,12 @@ async def fill(element: Element, value: str) -> dict[str, Any]:
 async def _difference(element: Element, value: str) -> dict[str, Any]:
     try:
         now = await read_control(element)
+        if now.value.replace("\r\n", "\n").strip() == value.replace("\r\n", "\n").strip():
+            return {}
+        is_secret = now.is_secret or is_secret_field("", "", await element.run(name_of(element.held.object_id)))
     except ElementGone:
         return {}  # what was written there has led elsewhere
-    if now.value.replace("\r\n", "\n").strip() == value.replace("\r\n", "\n").strip():
-        return {}
-    return {"value": MASKED if now.is_secret else now.value}
+    return {"value": MASKED if is_secret else now.value}
 
 
 async def _wait_writable(element: Element) -> Control:

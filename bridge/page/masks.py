@@ -17,7 +17,8 @@ _SECRET_FIELDS: Final = frozenset(
 """Words of `autocomplete`."""
 _SECRET_NAMES: Final = re.compile(
     r"passw|passphrase|\bpin\b|\botp|otp\b|\b[mt]fa\b|2fa|one.?time|totp|passcode"
-    r"|(?:verif\w*|auth\w*|security|confirm\w*|sms|login).?code|\bcvc|\bcvv|secret",
+    r"|(?:verif\w*|auth\w*|security|confirm\w*|sms|login).?code|\bdigit code\b|authenticator"
+    r"|\bcode (?:that )?(?:we |was |is )?(?:just )?(?:sent|texted)|\bcvc|\bcvv|secret",
     re.IGNORECASE,
 )
 
@@ -41,7 +42,7 @@ def is_secret_field(kind: str, autocomplete: str, *names: str) -> bool:
 
     Args:
         kind: the input's `type`.
-        names: `name`, `id` and what else it is called.
+        names: `name`, `id`, what it is called for a person, and what else says what it is for.
     """
     if kind.strip().lower() == "password" or _SECRET_FIELDS & set(autocomplete.lower().split()):
         return True

@@ -299,7 +299,7 @@ def _mask(line: Line, words: list[str] | None) -> None:
     if words is None or not line.value:
         return
     kind, autocomplete, *names = map(str, words)
-    if is_secret_field(kind, autocomplete, *names):
+    if is_secret_field(kind, autocomplete, *names, line.name):
         line.value = MASKED
 
 

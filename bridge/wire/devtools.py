@@ -44,6 +44,12 @@ def get_tree(frame: str) -> Generator[Json, Json, list[Json]]:
     return [node for node in objects_in(result, "nodes") if isinstance(node.get("nodeId"), str)]
 
 
+def name_of(object_id: str) -> Generator[Json, Json, str]:
+    """Accessibility.getPartialAXTree of one node alone: what it is called for a person, "" for nothing."""
+    result = yield from ask("Accessibility.getPartialAXTree", objectId=object_id, fetchRelatives=False)
+    return next((_word(object_in(node, "name"), "value") for node in objects_in(result, "nodes")), "")
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A DOM node: Chromium's number of it, and the frame that it holds, "" for none."""

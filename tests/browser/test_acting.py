@@ -492,12 +492,14 @@ async def test_a_field_is_emptied_too(use: Use, agent: Agent, site: Site):
 
 @pytest.mark.feature("debugging.fill")
 async def test_what_a_page_makes_of_a_value_is_told_unless_it_is_a_secret(use: Use, agent: Agent, site: Site):
-    body = "<input aria-label=Short maxlength=3><input type=password aria-label=Code maxlength=3>"
+    body = """<input aria-label=Short maxlength=3><input type=password aria-label=Code maxlength=3>
+      <label>Verification <b>code</b> <input maxlength=3></label>"""
     page = await open_page(agent, site.page("/short", body))
     text = await snapshot(use, page)
 
     assert (await use("fill", page, uid=uid_of(text, "Short"), value="abcdef"))["value"] == "abc"
-    assert (await use("fill", page, uid=uid_of(text, "Code"), value="abcdef"))["value"] == "(masked)"
+    assert (await use("fill", page, uid=uid_of(text, '"Code'), value="abcdef"))["value"] == "(masked)"
+    assert (await use("fill", page, uid=uid_of(text, 'textbox "Verif'), value="abcdef"))["value"] == "(masked)"
 
 
 @pytest.mark.feature("debugging.fill")

@@ -111,6 +111,10 @@ async def test_shadow_roots_and_iframes_of_any_site_are_seen(use: Use, agent: Ag
         "<input aria-label='Verification code' value=SECRET>",
         "<input placeholder=CVC value=SECRET>",
         "<textarea name=recovery_passphrase>SECRET</textarea>",
+        "<label>Password <input value=SECRET></label>",
+        "<label>Verification code <input name=code value=SECRET></label>",
+        "<label for=six>Enter the <b>6-digit</b> code</label><input id=six value=SECRET>",
+        "<span id=what>Your PIN</span><textarea aria-labelledby=what>SECRET</textarea>",
     ],
 )
 async def test_passwords_and_one_time_codes_are_masked(use: Use, agent: Agent, site: Site, field: str):
@@ -123,15 +127,31 @@ async def test_passwords_and_one_time_codes_are_masked(use: Use, agent: Agent, s
         assert "value=(masked)" in text
 
 
+@pytest.mark.feature("debugging.masks")
+async def test_a_password_that_its_page_shows_stays_masked(use: Use, agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/shows", "<input id=field type=password value=SECRET>"))
+    assert "value=(masked)" in await snapshot(use, page)
+
+    await use.run(page, "field.type = 'text'")
+
+    text = await snapshot(use, page)
+    assert "value=(masked)" in text
+    filled = await use("fill", page, uid=uid_of(text, "textbox"), value="SECRET\nline")
+    assert "SECRET" not in str(filled)
+
+
 async def test_what_is_no_secret_is_told(use: Use, agent: Agent, site: Site):
-    page = await open_page(
-        agent, site.page("/open", "<input name=shipping_code value=PIN5><input name=q value=spinning>")
-    )
+    labels = ("Postcode", "Discount code", "Area code", "Country code", "QR code")
+    fields = "".join(f"<label>{label} <input value='{label} 7'></label>" for label in labels)
+    other = "<h1>Forgot password?</h1><button>Forgot password?</button><input type=submit value='Send password'>"
+    named = "<input name=shipping_code value=PIN5><input name=q value=spinning>"
+    page = await open_page(agent, site.page("/open", f"{named}{fields}{other}"))
 
     text = await snapshot(use, page)
 
-    assert 'value="PIN5"' in text
-    assert 'value="spinning"' in text
+    for value in ("PIN5", "spinning", *(f"{label} 7" for label in labels)):
+        assert f'value="{value}"' in text
+    assert "masked" not in text
 
 
 @pytest.mark.threat("P2", "P20")

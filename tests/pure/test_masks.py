@@ -76,6 +76,9 @@ def test_a_value_that_is_no_text_is_one_all_the_same():
         ("text", "", "card-cvc"),
         ("text", "", "confirmPassword"),
         ("text", "", "client_secret"),
+        ("text", "", "Enter the 6-digit code"),
+        ("text", "", "Code we sent to you"),
+        ("text", "", "The code from your authenticator app"),
     ],
 )
 def test_fields_for_secrets_are_known(kind: str, autocomplete: str, name: str):
@@ -94,6 +97,12 @@ def test_fields_for_secrets_are_known(kind: str, autocomplete: str, name: str):
         "zip-code",
         "postcode",
         "country code",
+        "5-digit postcode",
+        "Discount code",
+        "Area code",
+        "Country code of the sender",
+        "QR code",
+        "Code",
         "promo_code",
         "option",
         "hotpink",

@@ -22,6 +22,8 @@ from bridge.wire.watched import (
 
 _NEVER_QUIET: Final = frozenset({"WebSocket", "EventSource", "Ping", "Prefetch", "Media", "Preflight"})
 """Types of requests that an action is not held up for: they last, or the page does not wait for them."""
+_WITHOUT_BODY: Final = frozenset({204, 205, 304})
+"""Statuses of answers that are whole as they come: Chromium calls them aborted where nobody reads their bodies."""
 
 
 @dataclass(slots=True)
@@ -70,6 +72,11 @@ class Request:
     def is_open(self) -> bool:
         """Its answer is not whole yet, and somebody may wait for that."""
         return not self.ended and self.kind not in _NEVER_QUIET
+
+    def break_off(self, why: str, time_seconds: float) -> None:
+        """No more comes of it."""
+        self.failed = "" if self.status in _WITHOUT_BODY else why
+        self.ended = time_seconds
 
 
 class Network:
@@ -125,8 +132,7 @@ class Network:
                     request.ended = event.time_seconds
             case LoadingFailed():
                 if (request := self._current.get(event.request_id)) is not None:
-                    request.failed = event.reason or "failed"
-                    request.ended = event.time_seconds
+                    request.break_off(event.reason or "failed", event.time_seconds)
             case FrameNavigated(is_main=True):
                 self._begin_document(event.frame_id, documents)
             case _:
@@ -140,8 +146,7 @@ class Network:
             if brought and request.chromium_id == brought[-1].chromium_id:
                 request.document = documents
             elif not request.ended and request.document < documents:
-                request.failed = "its document ended"
-                request.ended = request.began
+                request.break_off("its document ended", request.began)
 
     def _begin(self, event: RequestSent, session_id: SessionId, documents: int) -> None:
         key = event.request_id

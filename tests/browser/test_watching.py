@@ -190,6 +190,17 @@ async def test_requests_are_told_with_what_came_of_them(use: Use, agent: Agent, 
     assert (await requests(use, page))[0]["type"] == "Document"
 
 
+async def test_an_answer_without_a_body_is_no_failure(use: Use, agent: Agent, site: Site):
+    page = await open_page(agent, site.page("/deletes", "<p>"))
+
+    await use.run(page, f"fetch('{site.answer('/no-content', 204)}')")  # Chromium calls it aborted
+    await wait_request(use, page, "/no-content")
+
+    [one] = await requests(use, page, url="/no-content")
+    assert (one["status"], one.get("failed")) == (204, None)
+    assert await requests(use, page, url="/no-content", failed=True) == []
+
+
 @pytest.mark.feature("debugging.masks")
 @pytest.mark.threat("P20")
 async def test_what_logs_a_user_in_is_masked_before_it_is_kept(use: Use, agent: Agent, site: Site):

@@ -40,6 +40,8 @@ function saveHands() {
     optionLabel: getterOf(option, 'label'),
     selected: getterOf(option, 'selected'),
     setSelected: setterOf(option, 'selected'),
+    innerWidth: getterOf(globalThis, 'innerWidth'),
+    innerHeight: getterOf(globalThis, 'innerHeight'),
     nodeAt: prototypeNamed('NodeList')?.item,
   };
 }

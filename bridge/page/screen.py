@@ -1,6 +1,7 @@
 """What a page looks like, and what it takes its screen, its machine and its network for."""
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,7 +9,7 @@ import trio
 
 from bridge import limits
 from bridge.errors import CommandFailed, NotActionable
-from bridge.page.hands import Element
+from bridge.page.hands import Element, RealmGone, call_hand
 from bridge.page.input import Point, place_of
 from bridge.page.media import Recognised, recognise
 from bridge.page.session import Page
@@ -192,9 +193,21 @@ async def resize(page: Page, width: int, height: int) -> tuple[int, int]:
     now = 0, 0
     with trio.move_on_after(limits.SETTLE_QUIET_SECONDS * 10):
         while True:
-            layout = await page.session.run(get_layout())
-            now = round(layout.view_width), round(layout.view_height)
+            now = await _view_size(page)
             if now == (width, height):
                 break
             await trio.sleep(limits.NEWS_SECONDS)
     return now
+
+
+async def _view_size(page: Page) -> tuple[int, int]:
+    """As a page's own scripts have it. Chromium's layout leaves scrollbars out, and is what there is while it loads."""
+    if page.realm is not None:
+        with suppress(RealmGone, CommandFailed):
+            match (await call_hand(page, page.realm, "viewSize")).evaluated.value:
+                case {"width": int(width), "height": int(height)}:
+                    return width, height
+                case _:
+                    pass
+    layout = await page.session.run(get_layout())
+    return round(layout.view_width), round(layout.view_height)

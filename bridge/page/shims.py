@@ -164,6 +164,7 @@ HANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "selectAll": (),
     "setControl": ("tellChanged",),
     "twoFrames": (),
+    "viewSize": (),
 }
 """What tools of the bridge's own do in a document: each is sent with the parts that it needs when one needs it, so that
 no document has to hold it."""

@@ -331,8 +331,9 @@ async def test_scripts_of_a_page_run_slower(use: Use, agent: Agent, site: Site):
 
 
 @pytest.mark.feature("debugging.emulate")
-async def test_a_window_gets_another_size(use: Use, agent: Agent, site: Site):
-    page = await open_page(agent, site.page("/resized", "<p>"))
+@pytest.mark.parametrize("body", ["<p>", "<p style='width: 9999px; height: 9999px'>"], ids=["bare", "scrollbars"])
+async def test_a_window_gets_another_size(use: Use, agent: Agent, site: Site, body: str):
+    page = await open_page(agent, site.page("/resized", body))
 
     answer = await use("resize_page", page, width=611, height=433)
 

@@ -36,7 +36,7 @@ class Request:
         kind: what it is for, in Chromium's words: `Document`, `Fetch`, `Image`, …
         status: of the answer, 0 for none yet.
         failed: why it came to nothing, "" otherwise.
-        began, ended: in seconds of Chromium's clock; 0 where it has not ended.
+        began, ended: in seconds of Chromium's clock; 0 where that is not known, and where it has not ended.
         document: which of the page's documents made it, counted.
         redirected_to: the id of the request that it led to.
     """
@@ -214,5 +214,7 @@ def _take_response(request: Request, response: Json) -> None:
     request.from_cache |= response.get("fromDiskCache") is True or response.get("fromPrefetchCache") is True
     address, port = response.get("remoteIPAddress"), response.get("remotePort")
     request.remote = f"{address}:{port}"[:100] if isinstance(address, str) and address else ""
+    if not request.request_headers:
+        request.request_headers = _masked(object_in(response, "requestHeaders"))
     if not request.response_headers:
         request.response_headers = _masked(object_in(response, "headers"))

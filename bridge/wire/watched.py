@@ -211,6 +211,28 @@ class ServedFromCache:
         return cls(str(params["requestId"]))
 
 
+def _socket_created(params: Json) -> RequestSent:
+    """Network.webSocketCreated. When that was is not told."""
+    return RequestSent(str(params["requestId"]), "GET", _text(params, "url"), "WebSocket", {}, False, {}, 0, "")
+
+
+def _socket_answered(params: Json) -> ResponseReceived:
+    """Network.webSocketHandshakeResponseReceived."""
+    response: Json = params["response"]
+    told = {name: response.get(name) for name in ("status", "statusText", "headers", "requestHeaders")}
+    return ResponseReceived(str(params["requestId"]), "WebSocket", told)
+
+
+def _socket_failed(params: Json) -> LoadingFailed:
+    """Network.webSocketFrameError, also of a handshake. `reason` is a sentence."""
+    return LoadingFailed(str(params["requestId"]), _text(params, "errorMessage"), _number(params, "timestamp"))
+
+
+def _socket_closed(params: Json) -> LoadingFinished:
+    """Network.webSocketClosed, whoever closed it."""
+    return LoadingFinished(str(params["requestId"]), 0, _number(params, "timestamp"))
+
+
 @dataclass(frozen=True, slots=True)
 class DragIntercepted:
     """Input.dragIntercepted: a drag began that we carry on. `data` is Chromium's DragData."""
@@ -257,6 +279,10 @@ NETWORK_EVENTS: Final[Mapping[str, Reader]] = {
     "Network.requestWillBeSentExtraInfo": RequestHeaders.from_json,
     "Network.responseReceived": ResponseReceived.from_json,
     "Network.responseReceivedExtraInfo": ResponseHeaders.from_json,
+    "Network.webSocketClosed": _socket_closed,
+    "Network.webSocketCreated": _socket_created,
+    "Network.webSocketFrameError": _socket_failed,
+    "Network.webSocketHandshakeResponseReceived": _socket_answered,
 }
 INPUT_EVENTS: Final[Mapping[str, Reader]] = {
     "Input.dragIntercepted": DragIntercepted.from_json,

@@ -2,8 +2,11 @@
 
 import json
 import threading
+from contextlib import suppress
 
 import pytest
+import trio
+import trio_websocket
 
 from bridge import limits
 from bridge.calls.agent import Agent
@@ -282,6 +285,39 @@ async def test_requests_of_an_iframe_of_another_site_end_too(use: Use, agent: Ag
 
     await wait_request(use, page, "/inner-requests")
     await wait_request(use, page, "/inside-data")
+
+
+@pytest.mark.feature("debugging.network")
+async def test_websockets_are_told_with_what_came_of_them(use: Use, agent: Agent, site: Site):
+    gate = trio.Event()
+
+    async def answer(request: trio_websocket.WebSocketRequest) -> None:
+        await gate.wait()
+        websocket = await request.accept(extra_headers=[(b"X-Session", b"SECRET")])
+        with suppress(trio_websocket.ConnectionClosed):
+            await websocket.get_message()
+
+    async with trio.open_nursery() as nursery:
+        server = await nursery.start(trio_websocket.serve_websocket, answer, "127.0.0.1", 0, None)
+        page = await open_page(agent, site.page("/sockets", "<p>"))
+        await use.run(page, f"void (socket = new WebSocket('ws://127.0.0.1:{server.port}/?live'))")
+        await use.run(page, "void new WebSocket(`ws://${location.host}/no-socket`)")
+        await wait_request(use, page, "/no-socket")
+        pending, denied = await requests(use, page, types=["websocket"])
+        gate.set()
+        opened = network_of(use, page).requests[pending["id"]]
+        await use.access.find(page).wait_changed(lambda: opened.status > 0)
+        await use.run(page, "socket.close()")
+        await wait_request(use, page, "?live")
+        told = await use("get_network_request", page, request=opened.id)
+        nursery.cancel_scope.cancel()
+
+    assert (pending["method"], pending["type"], pending["status"]) == ("GET", "WebSocket", "pending")
+    assert (denied["status"], denied["failed"][-3:]) == ("failed", "404")
+    assert (told["status"], told.get("failed"), "response_body" in told) == (101, None, False)
+    assert told["request_headers"]["Origin"] == site.origin
+    assert told["response_headers"]["X-Session"] == "(masked)"
+    assert "SECRET" not in json.dumps(told)
 
 
 @pytest.mark.parametrize("page_settings", [PageSettings()], ids=["pages"])

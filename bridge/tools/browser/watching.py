@@ -92,7 +92,7 @@ def _request(one: Request) -> dict[str, Any]:
         **({"redirected_to": one.redirected_to} if one.redirected_to else {}),
         **({"bytes": one.encoded_bytes} if one.encoded_bytes else {}),
         **({"from_cache": True} if one.from_cache else {}),
-        **({"ms": round((one.ended - one.began) * 1000)} if one.ended else {}),
+        **({"ms": round((one.ended - one.began) * 1000)} if one.ended and one.began else {}),
     }
 
 
@@ -115,7 +115,7 @@ async def get_network_request(args: Arguments, context: Context) -> object:
     }
     if one.has_body:
         told["request_body"] = await _body(session, request_body(one.chromium_id))
-    if one.ended and not one.failed and not one.redirected_to:
+    if one.ended and not one.failed and not one.redirected_to and one.kind != "WebSocket":
         told["response_body"] = await _body(session, response_body(one.chromium_id))
     return told
 

@@ -6,7 +6,7 @@ page stand in quotes, as JSON strings, so that none of them can be read as anoth
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any, Final, cast
@@ -47,7 +47,8 @@ _STATES: Final = (
     ("busy", "busy"),
     ("multiselectable", "multiselectable"),
 )
-_VALUES: Final = ("level", "valuemin", "valuemax", "roledescription", "url")
+_LIMITS: Final = ("valuemin", "valuemax")
+_VALUES: Final = ("level", *_LIMITS, "roledescription", "url")
 
 
 @dataclass(slots=True)
@@ -388,7 +389,9 @@ def _line(node: _Node, depth: int, realm: Realm, *, verbose: bool, is_root: bool
         words.remove("focused")
     if _is_rich(json_) and role != "textbox":
         words.append("editable")
-    words += [f"{key}={_plain(properties[key])}" for key in _VALUES if properties.get(key)]
+    unset = () if _has_range(properties) else _LIMITS
+    told = [key for key in _VALUES if properties.get(key) and not (key in unset and properties[key] == "0")]
+    words += [f"{key}={_plain(properties[key])}" for key in told]
     description = _short(_said(json_.get("description")))
     if description and description != name:
         words.append(f"description={_quote(description)}")
@@ -401,6 +404,14 @@ def _line(node: _Node, depth: int, realm: Realm, *, verbose: bool, is_root: bool
     return Line(
         depth, realm, number if isinstance(number, int) else 0, role, name, value, tuple(words), is_field=is_field
     )
+
+
+def _has_range(properties: Mapping[str, str]) -> bool:
+    """Whether its limits are some. Chromium says 0 for one that is not set."""
+    try:
+        return float(properties["valuemin"]) < float(properties["valuemax"])
+    except (KeyError, ValueError):
+        return True
 
 
 def _is_rich(json_: Json) -> bool:

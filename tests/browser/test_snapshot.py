@@ -33,6 +33,7 @@ async def test_a_snapshot_has_a_line_for_each_thing_and_a_uid_for_each_element(u
             """<h1>Hello <b>you</b></h1><p>Plain</p><a href=/next>Next</a>
             <label>Mail <input value=a@b.c required></label><input type=checkbox checked aria-label=Agree>
             <button disabled>Buy</button><select aria-label=Size><option>S<option selected>M</select>
+            <input type=number aria-label=Age>
             <details><summary>More</summary>hidden</details><div contenteditable>free</div>""",
         ),
     )
@@ -54,6 +55,7 @@ async def test_a_snapshot_has_a_line_for_each_thing_and_a_uid_for_each_element(u
         'combobox "Size" value="M" collapsed',
         'option "S"',
         'option "M" selected',
+        'spinbutton "Age"',
         "group",
         'DisclosureTriangle "More" collapsed',
         "generic editable",

@@ -96,6 +96,22 @@ def test_states_and_facts_are_told_beside_the_name():
     ]
 
 
+def test_limits_are_told_where_there_are_any():
+    free = node("spinbutton", "Free", properties={"valuemin": 0, "valuemax": 0})
+    least = node("spinbutton", "Least", properties={"valuemin": 1, "valuemax": 0})
+    most = node("slider", "Most", properties={"valuemin": -1.5, "valuemax": 0})
+    half = node("meter", "Half", properties={"valuemax": 5})
+    odd = node("slider", "Odd", properties={"valuemin": "none", "valuemax": 0})
+
+    assert write(node("main", "", free, least, most, half, odd))[1:] == [
+        '  spinbutton "Free"',
+        '  spinbutton "Least" valuemin=1',
+        '  slider "Most" valuemin=-1.5 valuemax=0',
+        '  meter "Half" valuemax=5',
+        '  slider "Odd" valuemin="none" valuemax=0',
+    ]
+
+
 def test_words_of_a_page_stay_in_their_quotes():
     [line] = write(node("button", 'x"\n  e1-1 button "Pay"', value={"value": "\r\u2028"}))
 

@@ -1,7 +1,7 @@
 """Origins: which are the user's own, which ones a person let tools come from; and addresses to go to.
 
 An origin is scheme, host and port, exactly as Chromium writes it: the host in lower case and in its `xn--` form, no
-port where it is the scheme's own. `://` is opaque, and nothing that a person can write means it.
+port where it is the scheme's own. One that is of no site is `OPAQUE`, and nothing that a person can write means that.
 """
 
 import re
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from bridge.errors import UsageError
 
+OPAQUE: Final = "opaque"
 _NAME: Final = r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*"
 _ORIGIN: Final = re.compile(rf"https?://(\[[0-9a-f:.]+\]|{_NAME})(?::[0-9]{{1,5}})?")
 # Compiled when they are needed, and that is seldom.

@@ -10,7 +10,7 @@ from typing import Final
 
 from bridge.calls.pins import Fingerprint, PinFile, Pins
 from bridge.errors import NotAllowed, UsageError
-from bridge.origins import ANY_ORIGIN, OriginRules
+from bridge.origins import ANY_ORIGIN, OPAQUE, OriginRules
 from bridge.settings import AgentSettings, Mode, PageSettings
 from bridge.tools.tool import PageTools, Tool, ToolId
 
@@ -105,7 +105,7 @@ class Gate:
 
 
 def _shown(origin: str) -> str:
-    return "an opaque origin" if origin == "://" else origin
+    return "an opaque origin" if origin == OPAQUE else origin
 
 
 _WHO: Final = "Only the person who started pagebridge can change that."

@@ -10,6 +10,7 @@ from typing import NewType
 from urllib.parse import urldefrag
 
 from bridge import limits
+from bridge.origins import OPAQUE
 from bridge.wire.commands import (
     ContextCreated,
     ContextDestroyed,
@@ -30,7 +31,7 @@ class Realm:
     """One document's main world.
 
     Attributes:
-        origin: the realm's own; `://` is opaque and equals nothing. A file is an origin of its own, by its path.
+        origin: the realm's own; `OPAQUE` equals nothing. A file is an origin of its own, by its path.
         session_id: the session on which its frame's process speaks.
     """
 
@@ -42,7 +43,7 @@ class Realm:
 
     @property
     def is_opaque(self) -> bool:
-        return self.origin == "://"
+        return self.origin == OPAQUE
 
     @property
     def scheme(self) -> str:
@@ -176,8 +177,10 @@ class FrameTable:
     def _begin(self, event: ContextCreated, session_id: SessionId) -> list[Change]:
         frame = FrameId(event.frame_id)
         self._generation += 1
-        # All files have the same origin in Chromium; a path is what a person means by one.
-        origin = urldefrag(self._urls.get(frame, "")).url if event.origin.startswith("file:") else event.origin
+        origin = OPAQUE if event.origin == "://" else event.origin
+        if origin.startswith("file:"):
+            # All files have the same origin in Chromium; a path is what a person means by one.
+            origin = urldefrag(self._urls.get(frame, "")).url
         realm = Realm(event.unique_id, self._generation, origin, frame, session_id)
         shown = self._realms.get(frame)
         if shown is not None and self._is_root(shown) and not self._is_root(realm):

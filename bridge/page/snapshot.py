@@ -250,8 +250,7 @@ class _Reader:
         if realm is None:
             return
         if realm.origin != parent.origin:
-            origin = "opaque" if realm.is_opaque else realm.origin
-            line.words = (*line.words, f"origin={_quote(origin)}")
+            line.words = (*line.words, f"origin={_quote(realm.origin)}")
         try:
             await self.read(realm, None, line.depth + 1)
         except RealmGone:

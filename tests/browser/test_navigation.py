@@ -500,15 +500,15 @@ async def test_files_have_tools_only_where_they_are_allowed(
 
 @pytest.mark.threat("F3")
 @pytest.mark.parametrize(
-    ("url", "kind"),
+    ("url", "origin", "kind"),
     [
-        ("chrome://version/", "a chrome: address"),
-        ("data:text/html,<p>Hello", "an opaque origin"),
-        ("about:blank", "an opaque origin"),
+        ("chrome://version/", "chrome://version", "a chrome: address"),
+        ("data:text/html,<p>Hello", "opaque", "an opaque origin"),
+        ("about:blank", "opaque", "an opaque origin"),
     ],
 )
 async def test_other_schemes_are_pages_without_tools_and_with_the_reason(
-    agent: Agent, bridge: Bridge, site: Site, url: str, kind: str
+    agent: Agent, bridge: Bridge, site: Site, url: str, origin: str, kind: str
 ):
     handle = await open_page(agent, site.page("/web", OLD))
     await list_tools(agent, handle)
@@ -517,7 +517,7 @@ async def test_other_schemes_are_pages_without_tools_and_with_the_reason(
     await page.navigate(url)
 
     described = await describe(agent, handle)
-    assert (described["url"], described["tools"]) == (url, 0)
+    assert (described["url"], described["origin"], described["tools"]) == (url, origin, 0)
     assert facts(await call(agent, handle, "old")) == ("origin_changed", "rejected", False)
     [problem] = (await list_tools(agent, handle))["problems"]
     assert kind in problem

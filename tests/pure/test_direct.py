@@ -39,7 +39,7 @@ def test_an_origin_of_this_machine_is_loopback(origin: str):
 @pytest.mark.parametrize(
     "origin",
     [
-        "://",
+        "opaque",
         "",
         "null",
         "http://example.com",

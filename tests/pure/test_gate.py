@@ -110,7 +110,7 @@ UNPINNED = f"it is new or has changed since the tools of {HERE} were approved: `
     ("tool", "rules", "reason"),
     [
         (one(), Rules(origins=OriginRules(blocked=(HERE,))), f"it is of {HERE}, and {KEPT_OUT}"),
-        (one("://"), Rules(origins=OriginRules(allowed=(HERE,))), f"it is of an opaque origin, and {NOT_NAMED}"),
+        (one("opaque"), Rules(origins=OriginRules(allowed=(HERE,))), f"it is of an opaque origin, and {NOT_NAMED}"),
         (
             one(),
             Rules(mode="ask"),
@@ -138,7 +138,7 @@ def test_a_gate_lets_through_what_a_person_has_said():
     gate(mode="ask", trusted_origins=TRUSTED).check(one(read_only=True))
 
 
-@pytest.mark.parametrize(("origin", "shown"), [(THERE, THERE), ("://", "an opaque origin")])
+@pytest.mark.parametrize(("origin", "shown"), [(THERE, THERE), ("opaque", "an opaque origin")])
 def test_a_page_that_is_refused_is_told_by_its_origin(origin: str, shown: str):
     with pytest.raises(NotAllowed) as caught:
         gate(origins=OriginRules(allowed=(HERE,))).check_page(offer("add", origin=origin))

@@ -58,7 +58,16 @@ NOT_MEANT = [
     ("http://127.0.0.1", "http://127.0.0.2"),
     ("http://localhost:*", "http://localhost.evil.test"),
 ]
-NO_ORIGINS_OF_SITES = ["://", "null", "", "file:///srv/page.html", "chrome://version", "http://", "about:blank"]
+NO_ORIGINS_OF_SITES = [
+    "opaque",
+    "://",
+    "null",
+    "",
+    "file:///srv/page.html",
+    "chrome://version",
+    "http://",
+    "about:blank",
+]
 
 
 @pytest.mark.feature("rules.origins")
@@ -125,6 +134,7 @@ def test_a_dot_at_the_end_of_a_host_is_no_way_around_a_block():
         "file:///srv",
         "ws://shop.example",
         "null",
+        "opaque",
         "://",
         " https://shop.example",
         "https://shop.example\n",
@@ -190,7 +200,7 @@ def test_a_name_may_have_any_letter_digit_hyphen_and_underscore_in_each_of_its_l
 
 def test_without_patterns_every_origin_is_allowed():
     assert OriginRules().why_not("https://shop.example") is None
-    assert OriginRules().why_not("://") is None
+    assert OriginRules().why_not("opaque") is None
     assert OriginRules().why_not("") is None
 
 

@@ -23,6 +23,7 @@ from bridge.wire.commands import (
     target,
 )
 from bridge.wire.connection import Connection, open_connection
+from bridge.wire.devtools import ask
 
 logger = logging.getLogger(__name__)
 
@@ -150,6 +151,8 @@ async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
             product = await _greet(connection)
         except ConnectionLost as lost:
             raise await process.failure() from lost
+        # It would write into the user's own folder for them, whatever its profile.
+        connection.send_nowait(ask("Browser.setDownloadBehavior", behavior="deny"))
         yield Browser(connection, product, ours=True)
 
 

@@ -311,7 +311,7 @@ class Page(PageState):
         if departure.error:
             # An error page comes; a download, or an answer without content, leaves everything as it is.
             await self.wait_changed(lambda: self._frames.documents > documents or self.stage is not Stage.LOADING)
-            raise _why_not_opened(url, departure)
+            raise _why_not_opened(url, departure, ours=self._ours)
         if departure.stays:
             await self.wait_changed(lambda: self._frames.moves > moves)
         else:
@@ -373,9 +373,11 @@ class Page(PageState):
             self._signal(Signal.STARTED_LOADING)
 
 
-def _why_not_opened(url: str, departure: Departure) -> NavigationFailed:
+def _why_not_opened(url: str, departure: Departure, *, ours: bool) -> NavigationFailed:
     if departure.is_download:
-        return NavigationFailed(url, "it is a file to download, not a page", "Nothing else has changed.")
+        kept = "has kept nothing of it" if ours else "may have kept it in its folder for downloads"
+        advice = f"The browser {kept}, and the page is as it was."
+        return NavigationFailed(url, "it is a file to download, not a page", advice)
     if departure.error == "net::ERR_ABORTED":
         reason = "the server sent no page, or the page went elsewhere first (net::ERR_ABORTED)"
         return NavigationFailed(url, reason, "Look at what the page shows now.")

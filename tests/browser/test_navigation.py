@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 import trio
 
-from bridge import limits
+from bridge.browser.browser import open_browser
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.folders import Folders
 from bridge.page.session import Page
 from bridge.settings import AttachOptions, LaunchOptions, PageSettings
+from bridge.wire.commands import Event
+from bridge.wire.router import RawEvent
 from tests.browser.asking import (
     call,
     code,
@@ -442,7 +444,7 @@ async def test_an_error_page_has_no_tools_and_a_good_page_after_it_does(
 @pytest.mark.parametrize(
     ("status", "headers", "reason"),
     [
-        (200, {"Content_Disposition": "attachment; filename=data.csv"}, "it is a file to download, not a page"),
+        (200, {"Content_Disposition": "attachment; filename=data.csv"}, "not a page. The browser may have kept it"),
         (204, {}, "the server sent no page"),
     ],
 )
@@ -461,6 +463,33 @@ async def test_a_download_leaves_the_page_with_its_document_and_its_tools(
     assert (described["url"], described["state"]) == (site.origin + "/staying", "ready")
     assert tools_in(described) == ["old"]
     assert (await call(agent, handle, "old", toolset=toolset)).text == "old"
+
+
+async def test_a_browser_of_ours_keeps_no_download(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    url = site.page("/kept.bin", "x", Content_Disposition="attachment; filename=kept.bin")
+    ended, said = trio.Event(), list[str]()
+
+    def note(event: Event) -> None:
+        match event:
+            case RawEvent("Page.downloadProgress", {"state": "canceled" | "completed" as state}):
+                said.append(state)
+                ended.set()
+            case _:
+                pass
+
+    with trio.fail_after(30):
+        async with open_browser(LaunchOptions()) as browser:
+            client = OtherClient(browser.connection)
+            browser.connection.hears_all = True
+            session_id = await client.attach(await client.open_tab("about:blank"))
+            browser.connection.listen(session_id, note)
+            await client.run("Page.enable", session_id)
+            await client.run("Page.navigate", session_id, url=url)
+            await ended.wait()
+
+    assert not await trio.Path(tmp_path / "Downloads" / "kept.bin").exists()
+    assert said == ["canceled"]
 
 
 @pytest.mark.feature("pages.files")

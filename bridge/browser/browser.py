@@ -151,8 +151,9 @@ async def _launch(options: LaunchOptions) -> AsyncGenerator[Browser]:
             product = await _greet(connection)
         except ConnectionLost as lost:
             raise await process.failure() from lost
-        # It would write into the user's own folder for them, whatever its profile.
-        connection.send_nowait(ask("Browser.setDownloadBehavior", behavior="deny"))
+        if not options.headed:
+            # It would write into the user's own folder for them, whatever its profile, and nobody would see it.
+            connection.send_nowait(ask("Browser.setDownloadBehavior", behavior="deny"))
         yield Browser(connection, product, ours=True)
 
 

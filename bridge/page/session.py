@@ -375,7 +375,7 @@ class Page(PageState):
 
 def _why_not_opened(url: str, departure: Departure, *, ours: bool) -> NavigationFailed:
     if departure.is_download:
-        kept = "has kept nothing of it" if ours else "may have kept it in its folder for downloads"
+        kept = "keeps it only where it has windows" if ours else "may have kept it in its folder for downloads"
         advice = f"The browser {kept}, and the page is as it was."
         return NavigationFailed(url, "it is a file to download, not a page", advice)
     if departure.error == "net::ERR_ABORTED":

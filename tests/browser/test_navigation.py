@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from bridge import limits
 from bridge.browser.browser import open_browser
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge, open_bridge

@@ -4,7 +4,7 @@
  * Runs: main world. Touches no page global.
  * @param {Inside} inside
  * @param {ArrayLike<any>} given the element, and the node that is on top where the click would go
- * @returns {{__proto__: null, uid: string, text: string} | null}
+ * @returns {{__proto__: null, uid: string, text: string, isAround: boolean} | null} `isAround`: the element is in it
  */
 function hitProblem(inside, given) {
   const { natives, describeNode } = inside;
@@ -18,14 +18,18 @@ function hitProblem(inside, given) {
       return null;
     }
   };
+  /** @param {any} node */
+  const parentOf = (node) => read(parentNode, node) ?? read(natives.hands.host, node);
   let top = null;
   let node = given[1];
   while (node !== null) {
     if (node === element || read(natives.hands.labelled, node) === element) return null;
     if (top === null && read(nodeType, node) === 1) top = node;
-    node = read(parentNode, node) ?? read(natives.hands.host, node);
+    node = parentOf(node);
   }
-  if (top === null) return { __proto__: null, uid: '', text: 'something else' };
+  if (top === null) return { __proto__: null, uid: '', text: 'something else', isAround: false };
+  let around = parentOf(element);
+  while (around !== null && around !== top) around = parentOf(around);
   const shape = /** @type {any} */ (describeNode(natives, top));
-  return { __proto__: null, uid: shape.uid, text: natives.apply(natives.wellFormed, shape.text, []) };
+  return { __proto__: null, uid: shape.uid, text: natives.apply(natives.wellFormed, shape.text, []), isAround: around === top };
 }

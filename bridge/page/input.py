@@ -176,11 +176,17 @@ async def _check_on_top(element: Element, point: Point) -> None:
             problem = await element.ask("hitProblem", held)
         except CommandFailed:
             # What is on top is of another document, such as that of an iframe.
-            problem = {"uid": "", "text": "another document"}
+            problem = {"uid": "", "text": "another document", "isAround": False}
         finally:
             session.send_nowait(release(held.object_id))
-        if isinstance(problem, dict):
-            raise NotActionable(f"{problem.get('text')} {f'({uid}) ' if (uid := problem.get('uid')) else ''}covers it")  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # JSON
+        match problem:
+            case {"uid": str(uid), "text": str(text), "isAround": bool(is_around)}:
+                top = f"{text} ({uid})" if uid else text
+                raise NotActionable(
+                    f"it takes no clicks: {top} around it gets them" if is_around else f"{top} covers it"
+                )
+            case _:
+                pass
     while (holder := page.holder_of(session)) is not None:
         session, frame = holder
         try:

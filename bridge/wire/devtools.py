@@ -128,7 +128,7 @@ def get_layout() -> Generator[Json, Json, Layout]:
 
 def node_at(x: float, y: float) -> Generator[Json, Json, int]:
     """DOM.getNodeForLocation: Chromium's number of the node that a click at a place of the document reaches."""
-    result = yield from ask("DOM.getNodeForLocation", x=int(x), y=int(y), ignorePointerEventsNone=True)
+    result = yield from ask("DOM.getNodeForLocation", x=int(x), y=int(y))
     return int(result["backendNodeId"])
 
 

@@ -127,6 +127,21 @@ async def test_an_element_that_is_enabled_and_uncovered_later_is_waited_for(use:
     assert ["click", "b", True, 1] in await said(use, page)
 
 
+@pytest.mark.feature("debugging.click")
+@pytest.mark.parametrize(
+    "over",
+    ["<div style='position: fixed; inset: 0; pointer-events: none'>Toasts</div>", "<div popover id=p>Hint</div>"],
+    ids=["overlay", "popover"],
+)
+async def test_what_lets_clicks_through_covers_nothing(use: Use, agent: Agent, site: Site, over: str):
+    body = f"{SAYS}<button id=b>Under</button>{over}<script>globalThis.p?.showPopover()</script>"
+    page, uid = await open_with_uid(use, agent, site.page("/through", body), '"Under"')
+
+    await use("click", page, uid=uid)
+
+    assert ["click", "b", True, 1] in await said(use, page)
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [
@@ -142,8 +157,12 @@ async def test_an_element_that_is_enabled_and_uncovered_later_is_waited_for(use:
             "another document covers it",
         ),
         ("<button id=b style='position: absolute; left: -500px'>No</button>", "nothing of it is in view"),
+        (
+            "<p id=p>Text <button id=b style='pointer-events: none'>No</button>",
+            "it takes no clicks: <p id=p> “Text No” (e",
+        ),
     ],
-    ids=["disabled", "fieldset", "aria", "covered", "covered-by-iframe", "outside"],
+    ids=["disabled", "fieldset", "aria", "covered", "covered-by-iframe", "outside", "through"],
 )
 async def test_what_cannot_be_clicked_is_said_and_nothing_is(
     use: Use, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch, body: str, why: str

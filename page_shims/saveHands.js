@@ -27,6 +27,7 @@ function saveHands() {
     host: getterOf(prototypeNamed('ShadowRoot'), 'host'),
     isEditable: getterOf(prototypeNamed('HTMLElement'), 'isContentEditable'),
     labelled: getterOf(prototypeNamed('HTMLLabelElement'), 'control'),
+    labels: getterOf(input, 'labels'),
     type: getterOf(input, 'type'),
     checked: getterOf(input, 'checked'),
     inputValue: getterOf(input, 'value'),

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import trio
@@ -162,6 +162,26 @@ async def open_element(page: Page, uid: str) -> AsyncGenerator[Element]:
         yield element
     finally:
         element.session.send_nowait(release(element.held.object_id))
+
+
+@asynccontextmanager
+async def open_label(element: Element) -> AsyncGenerator[Element | None]:
+    """The first label of an input, held for the length of the block, None for what has none.
+
+    Raises:
+        ElementGone: its document is gone.
+    """
+    try:
+        called = await call_hand(element.page, element.realm, "labelOf", element.held, by_value=False)
+    except RealmGone:
+        raise ElementGone(element.page.handle, element.uid, "its document was left") from None
+    if not called.object_id:
+        yield None
+        return
+    try:
+        yield replace(element, held=Held(called.object_id))
+    finally:
+        element.session.send_nowait(release(called.object_id))
 
 
 async def attend(page: Page, operation: Callable[[], Awaitable[Value]]) -> Value:

@@ -16,7 +16,7 @@ import trio
 from bridge import limits
 from bridge.errors import CommandFailed, ElementGone, NotActionable
 from bridge.page.effect import send_input
-from bridge.page.hands import HELD, Element, Held, RealmGone, call_hand
+from bridge.page.hands import HELD, Element, Held, RealmGone, call_hand, open_label
 from bridge.page.keys import MODIFIERS, Key, find_key
 from bridge.page.masks import MASKED, is_secret_field
 from bridge.page.session import Page
@@ -41,6 +41,8 @@ _KeyKind = Literal["keyDown", "keyUp", "rawKeyDown"]
 _PICKED: Final = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})
 """Types of inputs that a person fills with a picker."""
 _PRESSED: Final = frozenset({"button", "image", "reset", "submit"})
+_LABEL_PIXELS: Final = 4
+"""How far inside of a label it is clicked: its box is drawn there, and links are in the text behind that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ async def read_control(element: Element) -> Control:
 
 
 async def find_point(element: Element, *, enabled: bool = True) -> Point:
-    """Where a click on an element goes, once it can: in the viewport of its process.
+    """Where a click on an element goes, once it can: to itself, or else to its label, in the viewport of its process.
 
     Args:
         enabled: wait until it is.
@@ -103,22 +105,25 @@ async def find_point(element: Element, *, enabled: bool = True) -> Point:
         ElementGone: it went away.
     """
     deadline = trio.current_time() + limits.ELEMENT_SECONDS
-    before: Point | None = None
-    for looks in count(1):
-        why = "it does not stand still"
-        try:
-            if enabled and (await read_control(element)).disabled:
-                raise NotActionable("it is disabled")
-            point = await _point_in_view(element)
-            if point == before:
-                await _check_on_top(element, point)
-                return point
-            before = point
-        except NotActionable as error:
-            why = str(error)
-        if looks > 1 and trio.current_time() >= deadline:
-            raise _not_actionable(element, why)
-        await _next_look(element)
+    before: dict[Held, Point] = {}
+    why: dict[Held, str] = {}
+    async with open_label(element) as label:
+        shown = element
+        for looks in count(1):
+            try:
+                if enabled and (await read_control(element)).disabled:
+                    raise NotActionable("it is disabled")
+                point = await _point_in_view(shown, at_start=shown is label)
+                if point == before.get(shown.held):
+                    await _check_on_top(element, point)
+                    return point
+                before[shown.held], why[shown.held] = point, "it does not stand still"
+            except NotActionable as error:
+                why[shown.held] = str(error)
+                shown = label if label is not None and shown is element else element
+            if looks > 1 and trio.current_time() >= deadline:
+                raise _not_actionable(element, why[element.held])
+            await _next_look(element)
     raise AssertionError("unreachable")
 
 
@@ -138,8 +143,8 @@ def _not_actionable(element: Element, why: str) -> NotActionable:
     )
 
 
-async def _point_in_view(element: Element) -> Point:
-    """The middle of what of an element is in view, in the viewport of its process."""
+async def _point_in_view(element: Element, *, at_start: bool = False) -> Point:
+    """The middle of what of an element is in view, in the viewport of its process; or of where that begins."""
     try:
         await element.run(ask("DOM.scrollIntoViewIfNeeded", objectId=element.held.object_id))
         quads = await element.run(get_quads(element.held.object_id))
@@ -155,6 +160,8 @@ async def _point_in_view(element: Element) -> Point:
         area = (right - left) * (bottom - top)
         if right > left and bottom > top and (best is None or area > best[0]):
             middle = Point(sum(xs) / 4, sum(ys) / 4)
+            if at_start:
+                middle = Point(left + min(_LABEL_PIXELS, (right - left) / 2), (top + bottom) / 2)
             is_in_view = 0 <= middle.x < width and 0 <= middle.y < height
             best = area, middle if is_in_view else Point((left + right) / 2, (top + bottom) / 2)
     if best is None:

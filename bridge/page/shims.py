@@ -156,6 +156,7 @@ HANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "controlOf": ("fieldWords",),
     "heldElement": (),
     "hitProblem": (),
+    "labelOf": (),
     "matchSelector": (),
     "measurePage": (),
     "nameElements": ("fieldWords",),

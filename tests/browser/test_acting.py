@@ -213,6 +213,51 @@ async def test_a_hidden_checkbox_is_clicked_through_its_label(use: Use, agent: A
     assert await use.run(page, "document.querySelector('input').checked")
 
 
+HIDDEN = "position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip: rect(0, 0, 0, 0)"
+"""As CSS frameworks hide what only screen readers are to find."""
+
+
+@pytest.mark.feature("debugging.click")
+@pytest.mark.parametrize(
+    "field",
+    [
+        f"<label><input type=checkbox style='{HIDDEN}'>Agree</label>",
+        f"<input type=radio id=i style='{HIDDEN}'><p><label for=i>Agree</label>",
+        "<label><input type=radio style='appearance: none; width: 0; height: 0; margin: 0'>Agree</label>",
+        """<label style='position: relative; display: inline-block; width: 40px; height: 20px'>
+          <input type=checkbox style='opacity: 0; width: 0; height: 0'>
+          <span style='position: absolute; inset: 0; background: tan'></span></label>""",
+        f"<label><input type=checkbox style='{HIDDEN}'>I agree to the <a href=/>terms</a> of it</label>",
+    ],
+    ids=["clipped", "beside", "no-size", "switch", "link"],
+)
+async def test_a_checkbox_that_is_visually_hidden_is_clicked_and_filled_through_its_label(
+    use: Use, agent: Agent, site: Site, field: str
+):
+    body = f"{SAYS}<div style='height: 2000px'></div>{field}"
+    page, uid = await open_with_uid(use, agent, site.page("/hidden", body), "checkbox" if "check" in field else "radio")
+    checked = "document.querySelector('input').checked"
+
+    assert await use("click", page, uid=uid) == {"page": page}
+    assert await use.run(page, checked)
+    await use.run(page, f"void ({checked} = false)")
+    assert await use("fill", page, uid=uid, value="true") == {"page": page}
+    assert await use.run(page, checked)
+
+
+async def test_a_link_in_a_label_is_not_clicked_for_its_checkbox(
+    use: Use, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("bridge.limits.ELEMENT_SECONDS", 0.3)
+    body = f"{SAYS}<label><input type=checkbox style='{HIDDEN}'><a href=/>Terms</a></label>"
+    page, uid = await open_with_uid(use, agent, site.page("/terms", body), "checkbox")
+
+    error = await refused(use("click", page, uid=uid))
+
+    assert (error.code, error.outcome) == ("not_actionable", "rejected")
+    assert not [one for one in await said(use, page) if one[0] == "click"]
+
+
 @pytest.mark.parametrize("how", ["detached", "other document", "never there"])
 async def test_an_element_that_is_gone_gets_nothing(use: Use, agent: Agent, site: Site, how: str):
     page, uid = await open_with_uid(use, agent, site.page("/gone", f"{SAYS}<button id=b>Gone</button>"), '"Gone"')

@@ -104,7 +104,13 @@ async def find_point(element: Element, *, enabled: bool = True) -> Point:
         NotActionable: it could not within `limits.ELEMENT_SECONDS`; says why.
         ElementGone: it went away.
     """
-    deadline = trio.current_time() + limits.ELEMENT_SECONDS
+    try:
+        return await _find_point(element, trio.current_time() + limits.ELEMENT_SECONDS, enabled=enabled)
+    except NotActionable as error:
+        raise _not_actionable(element, str(error)) from error
+
+
+async def _find_point(element: Element, deadline: float, *, enabled: bool = True) -> Point:
     before: dict[Held, Point] = {}
     why: dict[Held, str] = {}
     async with open_label(element) as label:
@@ -122,7 +128,7 @@ async def find_point(element: Element, *, enabled: bool = True) -> Point:
                 why[shown.held] = str(error)
                 shown = label if label is not None and shown is element else element
             if looks > 1 and trio.current_time() >= deadline:
-                raise _not_actionable(element, why[element.held])
+                raise NotActionable(why[element.held])
             await _next_look(element)
     raise AssertionError("unreachable")
 
@@ -136,11 +142,14 @@ async def _next_look(element: Element) -> None:
             raise ElementGone(element.page.handle, element.uid, "its document was left") from None
 
 
-def _not_actionable(element: Element, why: str) -> NotActionable:
-    return NotActionable(
-        f"Element {element.uid!r} of page {element.page.handle} was left alone: {why}. "
+def _not_actionable(element: Element, why: str, *, done: str = "") -> NotActionable:
+    """The same as an agent reads it. `done` is what became of the element, where input was sent."""
+    error = NotActionable(
+        f"Element {element.uid!r} of page {element.page.handle} was {done or 'left alone'}: {why}. "
         "Take a snapshot to see what there is now."
     )
+    error.dispatched = bool(done)
+    return error
 
 
 async def _point_in_view(element: Element, *, at_start: bool = False) -> Point:
@@ -177,7 +186,11 @@ async def _check_on_top(element: Element, point: Point) -> None:
     """
     page, session = element.page, element.session
     hit = await _hit(session, point)
-    if hit and (object_id := await session.run(resolve_node(hit, HELD))):
+    try:
+        object_id = await session.run(resolve_node(hit, HELD)) if hit else ""
+    except CommandFailed as error:
+        raise NotActionable("what is on top of it changes all the time") from error
+    if object_id:
         held = Held(object_id)
         try:
             problem = await element.ask("hitProblem", held)
@@ -190,7 +203,7 @@ async def _check_on_top(element: Element, point: Point) -> None:
             case {"uid": str(uid), "text": str(text), "isAround": bool(is_around)}:
                 top = f"{text} ({uid})" if uid else text
                 raise NotActionable(
-                    f"it takes no clicks: {top} around it gets them" if is_around else f"{top} covers it"
+                    f"it takes no clicks there: {top} around it gets them" if is_around else f"{top} covers it"
                 )
             case _:
                 pass
@@ -217,16 +230,31 @@ async def _hit(session: Session, point: Point) -> int:
 # Mouse
 
 
-async def click(element: Element, point: Point, *, button: Button = "left", times: int = 1, modifiers: int = 0) -> None:
+async def click(element: Element, *, button: Button = "left", times: int = 1, modifiers: int = 0) -> None:
     """Move to where an element is, and press and let go, so often. Its own process gets that, and no other.
 
-    Args:
-        point: as `find_point` has it.
+    What the mouse itself moves is followed, as the layout does where a menu closes that the mouse has left.
 
     Raises:
-        ElementGone: its document was left; what another one shows there gets no click.
+        NotActionable: it could not be reached within `limits.ELEMENT_SECONDS`; says why.
+        ElementGone: it went away; what another document shows there gets no click.
     """
-    await hover(element, point, modifiers=modifiers)
+    deadline = trio.current_time() + limits.ELEMENT_SECONDS
+    done = ""
+    while True:
+        try:
+            point = await _find_point(element, deadline)
+            await hover(element, point, modifiers=modifiers)
+            done = "left alone once the mouse had come to it"
+            await _check_on_top(element, point)
+            break
+        except NotActionable as error:
+            if trio.current_time() >= deadline:
+                raise _not_actionable(element, str(error), done=done) from error
+    await _press_at(element, point, button=button, times=times, modifiers=modifiers)
+
+
+async def _press_at(element: Element, point: Point, *, button: Button, times: int, modifiers: int) -> None:
     for number in range(1, times + 1):
         element.check_there()
         for kind in ("mousePressed", "mouseReleased"):
@@ -237,8 +265,11 @@ async def click(element: Element, point: Point, *, button: Button = "left", time
 async def hover(element: Element, point: Point, *, modifiers: int = 0) -> None:
     """Move the mouse to where an element is.
 
+    Args:
+        point: as `find_point` has it.
+
     Raises:
-        ElementGone: as `click`.
+        ElementGone: its document was left.
     """
     element.check_there()
     await send_input(element.page, _mouse_event("mouseMoved", point, modifiers=modifiers), element.session)
@@ -459,7 +490,7 @@ async def _check(element: Element, control: Control, kind: str, value: str) -> d
         return {}
     if kind == "radio" and not wanted:
         raise _not_actionable(element, "a radio button is let go by choosing another one of its group")
-    await click(element, await find_point(element))
+    await click(element)
     now = await read_control(element)
     return {} if now.checked == wanted else {"value": "true" if now.checked else "false"}
 
@@ -506,11 +537,10 @@ async def upload(element: Element, files: Sequence[Path]) -> None:
     watch = page.watch
     if watch is None:
         raise _not_actionable(element, "it is no input for files")
-    point = await find_point(element)
     watch.chooser = None
     await element.session.run(ask("Page.setInterceptFileChooserDialog", enabled=True))
     try:
-        await click(element, point)
+        await click(element)
         with trio.move_on_after(limits.ELEMENT_SECONDS):
             await page.wait_changed(lambda: watch.chooser is not None)
         if watch.chooser is None or not watch.chooser[1].backend_node_id:

@@ -13,7 +13,7 @@ from bridge.calls.bridge import Bridge
 from bridge.errors import BridgeError, ElementGone
 from bridge.folders import Folders
 from bridge.page.hands import open_element
-from bridge.page.input import click, find_point
+from bridge.page.input import _press_at, find_point, hover
 from bridge.settings import PageSettings
 from tests.browser.asking import open_page, wait_until
 from tests.browser.using import INSPECTED, Use, refused, snapshot, uid_of
@@ -159,7 +159,7 @@ async def test_what_lets_clicks_through_covers_nothing(use: Use, agent: Agent, s
         ("<button id=b style='position: absolute; left: -500px'>No</button>", "nothing of it is in view"),
         (
             "<p id=p>Text <button id=b style='pointer-events: none'>No</button>",
-            "it takes no clicks: <p id=p> “Text No” (e",
+            "it takes no clicks there: <p id=p> “Text No” (e",
         ),
     ],
     ids=["disabled", "fieldset", "aria", "covered", "covered-by-iframe", "outside", "through"],
@@ -191,6 +191,50 @@ async def test_an_element_that_never_stands_still_is_left_alone_however_seldom_i
     assert (error.code, error.outcome) == ("not_actionable", "rejected")
     assert "it does not stand still" in str(error)
     assert not [one for one in await said(use, page) if one[0] == "click"]
+
+
+@pytest.mark.feature("debugging.click")
+async def test_what_the_mouse_itself_moves_is_clicked_where_it_went(use: Use, agent: Agent, site: Site):
+    body = f"""{SAYS}<div id=menu onmouseenter="sub.style.display = 'block'" onmouseleave="sub.style.display = 'none'">
+      <button>Menu</button><div id=sub style='display: none; height: 60px'></div></div><button id=b>Below</button>
+      <p><button id=grows onmouseenter="this.style.marginTop = '80px'">Grows</button>"""
+    page = await open_page(agent, site.page("/moves", body))
+    text = await snapshot(use, page)
+
+    await use("hover", page, uid=uid_of(text, '"Menu"'))
+    assert await use.run(page, "sub.style.display") == "block"
+    for name in ("Below", "Grows"):
+        assert await use("click", page, uid=uid_of(text, f'"{name}"')) == {"page": page}
+
+    assert [one[1] for one in await said(use, page) if one[0] == "click"] == ["b", "grows"]
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (
+            "<button id=b onmouseenter=\"this.style.marginTop = this.style.marginTop ? '' : '80px'\">No</button>",
+            "was left alone once the mouse had come to it",
+        ),
+        (
+            """<div id=tip style='display: none; position: fixed; inset: 0'>Tip</div>
+              <button id=b onmouseenter="tip.style.display = 'block'">No</button>""",
+            "<div id=tip> “Tip” (e",
+        ),
+    ],
+    ids=["flees", "covered"],
+)
+async def test_what_the_mouse_drives_away_is_not_clicked(
+    use: Use, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch, body: str, why: str
+):
+    monkeypatch.setattr("bridge.limits.ELEMENT_SECONDS", 1)
+    page, uid = await open_with_uid(use, agent, site.page("/flees", SAYS + body), '"No"')
+
+    error = await refused(use("click", page, uid=uid))
+
+    assert (error.code, error.outcome) == ("not_actionable", "unknown")
+    assert why in str(error)
+    assert not [one for one in await said(use, page) if one[0] == "mousedown"]
 
 
 async def test_what_covers_an_iframe_covers_what_is_in_it(use: Use, agent: Agent, site: Site, monkeypatch):
@@ -288,7 +332,9 @@ async def test_a_click_never_reaches_the_document_that_took_the_place_of_its_own
         await agent.navigate_page(page, site.page("/theirs", button), None)
 
         with pytest.raises(ElementGone):
-            await click(element, point)
+            await hover(element, point)
+        with pytest.raises(ElementGone):
+            await _press_at(element, point, button="left", times=1, modifiers=0)
 
     assert await use.run(page, "document.title") == "/theirs"
 

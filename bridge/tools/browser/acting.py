@@ -64,9 +64,8 @@ async def click(args: Arguments, context: Context) -> object:
 
     async def operation(page: Page) -> None:
         async with open_element(page, args["uid"]) as element:
-            point = await hand.find_point(element)
             times = 2 if args.get("double") else 1
-            await hand.click(element, point, button=args.get("button", "left"), times=times, modifiers=modifiers)
+            await hand.click(element, button=args.get("button", "left"), times=times, modifiers=modifiers)
 
     return await _act(context, args, operation)
 

@@ -5,7 +5,7 @@ click goes. Whatever else is there is named, and gets no click in its place.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -25,6 +25,7 @@ from bridge.wire.connection import Session
 from bridge.wire.devtools import (
     ask,
     content_corner,
+    describe_node,
     frame_owner,
     get_layout,
     get_quads,
@@ -527,13 +528,9 @@ async def upload(element: Element, files: Sequence[Path]) -> None:
     """
     page = element.page
     control = await read_control(element)
-    paths = [str(file) for file in files]
     if control.kind == "input" and control.type == "file":
-        try:
-            await element.run(ask("DOM.setFileInputFiles", objectId=element.held.object_id, files=paths))
-        except CommandFailed as error:
-            raise _not_actionable(element, error.reason.rstrip(".")) from error
-        return
+        await _wait_writable(element)
+        return await _give(element, files, element.run, object_id=element.held.object_id)
     watch = page.watch
     if watch is None:
         raise _not_actionable(element, "it is no input for files")
@@ -544,12 +541,36 @@ async def upload(element: Element, files: Sequence[Path]) -> None:
         with trio.move_on_after(limits.ELEMENT_SECONDS):
             await page.wait_changed(lambda: watch.chooser is not None)
         if watch.chooser is None or not watch.chooser[1].backend_node_id:
-            raise _not_actionable(element, "it is no input for files, and a click on it has opened none")
+            why = "it is no input for files, and this has opened none"
+            raise _not_actionable(element, why, done="clicked")
         session = Session(page.session.connection, watch.chooser[0])
-        number = watch.chooser[1].backend_node_id
-        try:
-            await session.run(ask("DOM.setFileInputFiles", files=paths, backendNodeId=number))
-        except CommandFailed as error:
-            raise _not_actionable(element, error.reason.rstrip(".")) from error
+        await _give(element, files, session.run, number=watch.chooser[1].backend_node_id)
     finally:
         element.session.send_nowait(ask("Page.setInterceptFileChooserDialog", enabled=False))
+
+
+async def _give(
+    element: Element,
+    files: Sequence[Path],
+    run: Callable[[Command], Awaitable[Any]],
+    *,
+    number: int | None = None,
+    object_id: str | None = None,
+) -> None:
+    """Give files to an input: the element itself, or the one of that number, which a click on the element has opened.
+
+    Raises:
+        NotActionable: it does not take them.
+    """
+    what, done = ("it", "") if number is None else ("the input that this has opened", "clicked")
+    try:
+        # Chromium takes any files for any input, and leaves out some of them without a word.
+        attributes = (await run(describe_node(number=number, object_id=object_id))).attributes
+        if "webkitdirectory" in attributes:
+            raise _not_actionable(element, f"{what} takes a folder, and files can't be given to it", done=done)
+        if len(files) > 1 and "multiple" not in attributes:
+            raise _not_actionable(element, f"{what} takes one file, and there are {len(files)}", done=done)
+        paths = [str(file) for file in files]
+        await run(ask("DOM.setFileInputFiles", files=paths, backendNodeId=number, objectId=object_id))
+    except CommandFailed as error:
+        raise _not_actionable(element, error.reason.rstrip("."), done=done) from error

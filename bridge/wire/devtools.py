@@ -52,17 +52,19 @@ def name_of(object_id: str) -> Generator[Json, Json, str]:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A DOM node: Chromium's number of it, and the frame that it holds, "" for none."""
+    """A DOM node: Chromium's number of it, the frame that it holds, "" for none, and the names of its attributes."""
 
     number: int
     frame: str
+    attributes: frozenset[str]
 
 
 def describe_node(*, number: int | None = None, object_id: str | None = None) -> Generator[Json, Json, Node]:
     """DOM.describeNode."""
     result = yield from ask("DOM.describeNode", backendNodeId=number, objectId=object_id)
     node: Json = result["node"]
-    return Node(int(node["backendNodeId"]), str(node.get("frameId") or ""))
+    attributes: list[str] = node.get("attributes", [])
+    return Node(int(node["backendNodeId"]), str(node.get("frameId") or ""), frozenset(attributes[::2]))
 
 
 def resolve_node(number: int, group: str) -> Generator[Json, Json, str]:

@@ -717,7 +717,7 @@ async def test_files_of_the_folders_that_are_allowed_are_uploaded_and_no_others(
     (tmp_path / "other.txt").write_text("2")
     (allowed / "link.txt").symlink_to(tmp_path / "other.txt")
     use.access.folders = Folders((str(allowed),))
-    body = """<input type=file aria-label=Plain id=plain><button onclick='hidden_.click()'>Choose</button>
+    body = """<input type=file aria-label=Plain id=plain><input aria-label=Choose readonly onclick='hidden_.click()'>
       <input type=file id=hidden_ hidden multiple>"""
     page = await open_page(agent, site.page("/upload", body))
     text = await snapshot(use, page)
@@ -732,6 +732,50 @@ async def test_files_of_the_folders_that_are_allowed_are_uploaded_and_no_others(
     assert await use.run(page, "plain.files[0].name") == "one.txt"
 
 
+@pytest.mark.feature("debugging.upload")
+@pytest.mark.parametrize(
+    ("field", "count", "why"),
+    [
+        ("<input type=file aria-label=F id=f>", 2, "was left alone: it takes one file, and there are 2"),
+        ("<input type=file aria-label=F id=f webkitdirectory>", 1, "was left alone: it takes a folder"),
+        ("<input type=file aria-label=F id=f disabled>", 1, "was left alone: it is disabled"),
+        (
+            "<button onclick='f.click()'>F</button><input type=file id=f hidden>",
+            2,
+            "was clicked: the input that this has opened takes one file, and there are 2",
+        ),
+        (
+            "<button onclick='f.click()'>F</button><input type=file id=f hidden webkitdirectory>",
+            1,
+            "was clicked: the input that this has opened takes a folder",
+        ),
+    ],
+    ids=["one", "folder", "disabled", "opened-one", "opened-folder"],
+)
+async def test_an_input_gets_no_files_that_it_does_not_take(
+    use: Use,
+    agent: Agent,
+    site: Site,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    field: str,
+    count: int,
+    why: str,
+):
+    monkeypatch.setattr("bridge.limits.ELEMENT_SECONDS", 0.5)
+    files = [tmp_path / f"{number}.txt" for number in range(count)]
+    for file in files:
+        file.write_text("1")
+    use.access.folders = Folders((str(tmp_path),))
+    page, uid = await open_with_uid(use, agent, site.page("/takes-not", field), '"F')
+
+    error = await refused(use("upload_file", page, uid=uid, files=[str(file) for file in files]))
+
+    assert error.code == "not_actionable"
+    assert why in str(error)
+    assert await use.run(page, "f.files.length") == 0
+
+
 async def test_what_opens_no_file_chooser_takes_no_files(
     use: Use, agent: Agent, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -742,7 +786,7 @@ async def test_what_opens_no_file_chooser_takes_no_files(
 
     error = await refused(use("upload_file", page, uid=uid, files=[str(tmp_path / "one.txt")]))
 
-    assert "has opened none" in str(error)
+    assert "was clicked: it is no input for files, and this has opened none" in str(error)
 
 
 async def test_a_page_that_closes_while_its_element_is_waited_for_was_not_acted_on(use: Use, agent: Agent, site: Site):

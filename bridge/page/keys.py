@@ -68,6 +68,7 @@ _SYMBOLS: Final = (
     ("/?", "Slash", 191),
     *((f"{digit}{symbol}", f"Digit{digit}", 48 + digit) for digit, symbol in enumerate(")!@#$%^&*(")),
 )
+_SHIFTED: Final = {pair[0]: pair[1] for pair, _, _ in _SYMBOLS}
 _BY_CHAR: Final = {
     " ": Key(" ", "Space", 32, " "),
     **{char: Key(char, code, number, char) for pair, code, number in _SYMBOLS for char in pair},
@@ -88,7 +89,7 @@ def read_keys(text: str) -> tuple[tuple[str, ...], Key]:
         raise UsageError(f"{text!r} is no key: before the last +, only {', '.join(MODIFIERS)} can stand.")
     name = _ALIASES.get(last, last)
     if len(name) == 1 and modifiers:
-        name = name.upper() if "Shift" in modifiers else name.lower()
+        name = _SHIFTED.get(name, name.upper()) if "Shift" in modifiers else name.lower()
     return modifiers, find_key(name)
 
 

@@ -506,6 +506,17 @@ async def test_keys_and_combinations_are_those_of_a_keyboard(use: Use, agent: Ag
 
 
 @pytest.mark.feature("debugging.keys")
+async def test_shift_makes_of_a_key_what_it_does_on_a_keyboard(use: Use, agent: Agent, site: Site):
+    page, uid = await open_with_uid(use, agent, site.page("/shift", f"{SAYS}<input id=i>"), "textbox")
+
+    for key in ("Shift+/", "Shift+1", "Shift+?", "Shift+a"):
+        await use("press_key", page, uid=uid, key=key)
+
+    assert await use.run(page, "i.value") == "?!?A"
+    assert [key for kind, _, _, key in await said(use, page) if kind == "keydown" and key != "Shift"] == [*"?!?A"]
+
+
+@pytest.mark.feature("debugging.keys")
 async def test_enter_submits_a_form_and_tells_where_that_leads(use: Use, agent: Agent, site: Site):
     site.page("/found", "<p>Found")
     page, uid = await open_with_uid(

@@ -346,7 +346,8 @@ async def _drop(page: Page, target: Point) -> None:
     with trio.move_on_after(limits.SETTLE_QUIET_SECONDS):
         await page.wait_changed(lambda: watch.drag is not None)
     if watch.drag is not None:
-        for kind in ("dragEnter", "dragOver", "drop"):
+        # The first may have a list put the dragged item there; Chromium drops only on what was dragged over last.
+        for kind in ("dragEnter", "dragOver", "dragOver", "drop"):
             command = ask("Input.dispatchDragEvent", type=kind, x=target.x, y=target.y, data=watch.drag)
             await send_input(page, command)
 

@@ -1,6 +1,7 @@
 """Real input events: they reach the element that was named and no other, and what they start is waited for and told."""
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -558,6 +559,25 @@ async def test_a_drag_takes_an_element_to_another(use: Use, agent: Agent, site: 
     await use("drag", page, **{"from": uid_of(text, "Card"), "to": uid_of(text, "Column")})
 
     assert 'button "truecard"' in await snapshot(use, page)
+
+
+async def test_a_list_that_is_sorted_as_an_item_is_dragged_over_it_gets_the_drop(use: Use, agent: Agent, site: Site):
+    body = f"""{SAYS}<ul id=list>{"".join(f"<li draggable=true id=i{n}>Item {n}" for n in range(4))}</ul><script>
+      let held;
+      list.ondragstart = event => {{ held = event.target; event.dataTransfer.setData('text/plain', held.id) }};
+      for (const item of list.children)
+        item.ondragover = event => {{
+          event.preventDefault();
+          if (held !== item) list.insertBefore(held, item.nextSibling);
+        }};
+      list.ondrop = event => {{ event.preventDefault(); list.title = event.dataTransfer.getData('text/plain') }};
+    </script>"""
+    page = await open_page(agent, site.page("/sorted", body))
+    items = re.findall(r"(e\S+) listitem", await snapshot(use, page))
+
+    await use("drag", page, **{"from": items[0], "to": items[2]})
+
+    assert await use.run(page, "list.title + [...list.children].map(one => one.id)") == "i0i1,i2,i0,i3"
 
 
 # Fields

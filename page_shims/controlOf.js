@@ -49,7 +49,7 @@ function controlOf(inside, given) {
     try {
       if (read(hands.isEditable)) {
         control.kind = 'editable';
-        control.value = read(hands.textContent) ?? '';
+        control.value = read(hands.innerText) ?? '';
       }
     } catch {
       return control;

@@ -26,6 +26,7 @@ function saveHands() {
     execCommand: prototypeNamed('Document')?.execCommand,
     host: getterOf(prototypeNamed('ShadowRoot'), 'host'),
     isEditable: getterOf(prototypeNamed('HTMLElement'), 'isContentEditable'),
+    innerText: getterOf(prototypeNamed('HTMLElement'), 'innerText'),
     labelled: getterOf(prototypeNamed('HTMLLabelElement'), 'control'),
     labels: getterOf(input, 'labels'),
     type: getterOf(input, 'type'),

@@ -9,13 +9,17 @@
  */
 function setControl(inside, given) {
   const { natives } = inside;
+  const { hands } = natives;
   const element = given[0];
   const value = given[1];
-  const before = natives.apply(natives.hands.inputValue, element, []);
-  natives.apply(natives.hands.setInputValue, element, [value]);
-  const now = natives.apply(natives.hands.inputValue, element, []);
-  if (now !== value && (now === '' || now === before)) {
-    natives.apply(natives.hands.setInputValue, element, [before]);
+  const type = natives.apply(hands.type, element, []);
+  const before = natives.apply(hands.inputValue, element, []);
+  natives.apply(hands.setInputValue, element, [value]);
+  const now = natives.apply(hands.inputValue, element, []);
+  // What is none becomes the middle of a range, black as a colour, and nothing elsewhere.
+  const isNone = type === 'range' ? value === '' || +value - +value !== 0 : now === (type === 'color' ? '#000000' : '');
+  if (now !== value && isNone) {
+    natives.apply(hands.setInputValue, element, [before]);
     return false;
   }
   if (now !== before) tellChanged(natives, element);

@@ -459,12 +459,19 @@ async def fill(element: Element, value: str) -> dict[str, Any]:
 async def _difference(element: Element, value: str) -> dict[str, Any]:
     try:
         now = await read_control(element)
-        if now.value.replace("\r\n", "\n").strip() == value.replace("\r\n", "\n").strip():
+        if _written(now.kind, now.value) == _written(now.kind, value):
             return {}
         is_secret = now.is_secret or is_secret_field("", "", await element.run(name_of(element.held.object_id)))
     except ElementGone:
         return {}  # what was written there has led elsewhere
     return {"value": MASKED if is_secret else now.value}
+
+
+def _written(kind: str, text: str) -> object:
+    """What counts of a text; how an editor has made blank lines and spaces of it does not."""
+    if kind == "editable":
+        return [line.split() for line in text.splitlines() if line.strip()]
+    return text.replace("\r\n", "\n").strip()
 
 
 async def _wait_writable(element: Element) -> Control:

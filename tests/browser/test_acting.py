@@ -623,6 +623,36 @@ async def test_fields_of_all_kinds_hold_what_they_are_filled_with(use: Use, agen
     assert ["input", "", True, 0] in await said(use, page)
 
 
+@pytest.mark.feature("debugging.fill")
+async def test_a_picker_takes_the_same_values_whatever_it_held(use: Use, agent: Agent, site: Site):
+    body = """<input type=range aria-label=Range step=5><input type=color aria-label=Color>
+      <input type=datetime-local aria-label=Time>"""
+    page = await open_page(agent, site.page("/pickers", body))
+    text = await snapshot(use, page)
+    for name, value, held in (
+        ("Range", "33", "35"),
+        ("Range", "600", "100"),
+        ("Color", "#FF0000", "#ff0000"),
+        ("Time", "2026-11-30 12:30", "2026-11-30T12:30"),
+    ):
+        for _ in range(2):
+            assert (await use("fill", page, uid=uid_of(text, f'"{name}"'), value=value))["value"] == held
+    for name, value in (("Range", "much"), ("Color", "reddish")):
+        error = await refused(use("fill", page, uid=uid_of(text, f'"{name}"'), value=value))
+        assert f"does not take the value '{value}'" in str(error)
+    held = await use.run(page, "JSON.stringify([...document.querySelectorAll('input')].map(one => one.value))")
+    assert json.loads(held) == ["100", "#ff0000", "2026-11-30T12:30"]
+
+
+async def test_lines_of_an_editable_element_are_what_it_holds(use: Use, agent: Agent, site: Site):
+    page, uid = await open_with_uid(
+        use, agent, site.page("/lines", "<div contenteditable role=textbox>old</div>"), "textbox"
+    )
+
+    assert await use("fill", page, uid=uid, value="one\ntwo\n\n  three") == {"page": page}
+    assert await use.run(page, "document.querySelector('div').innerText.split('\\n')[1]") == "two"
+
+
 async def test_a_field_is_emptied_too(use: Use, agent: Agent, site: Site):
     page, uid = await open_with_uid(use, agent, site.page("/empty", "<input id=i value=something>"), "textbox")
 

@@ -223,7 +223,7 @@ async def _hit(session: Session, point: Point) -> int:
     """Chromium's number of the node that is on top there, 0 for none."""
     layout = await session.run(get_layout())
     try:
-        return await session.run(node_at(point.x + layout.page_x, point.y + layout.page_y))
+        return await session.run(node_at(point.x + layout.view_x, point.y + layout.view_y))
     except CommandFailed:
         return 0
 

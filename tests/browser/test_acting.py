@@ -238,6 +238,23 @@ async def test_what_the_mouse_drives_away_is_not_clicked(
     assert not [one for one in await said(use, page) if one[0] == "mousedown"]
 
 
+@pytest.mark.parametrize("zoom", [False, True], ids=["as-is", "zoomed"])
+async def test_a_page_that_overflows_a_phone_is_clicked_below_the_fold(use: Use, agent: Agent, site: Site, zoom: bool):
+    body = f"""<meta name=viewport content='width=device-width, initial-scale={2 if zoom else 1}'>{SAYS}
+      <div style='width: 1600px; height: 10px'></div><div style='height: 1800px'>Gap</div>
+      <button id=b style='margin-left: 300px'>Below</button>
+      <div style='height: 900px'></div><button id=c style='margin-left: 1400px'>Far</button>"""
+    page = await open_page(agent, site.page("/overflows", "<p>"))
+    await use("emulate", page, viewport={"width": 390, "height": 844, "density": 2, "mobile": True, "touch": True})
+    await agent.navigate_page(page, site.page("/overflows", body), None)
+    text = await snapshot(use, page)
+
+    for name in ("Below", "Far"):
+        assert await use("click", page, uid=uid_of(text, f'"{name}"')) == {"page": page}
+
+    assert [one[1] for one in await said(use, page) if one[0] == "click"] == ["b", "c"]
+
+
 async def test_what_covers_an_iframe_covers_what_is_in_it(use: Use, agent: Agent, site: Site, monkeypatch):
     monkeypatch.setattr("bridge.limits.ELEMENT_SECONDS", 0.3)
     inner = site.elsewhere().page("/in", "<button>In</button>")

@@ -43,8 +43,8 @@ function controlOf(inside, given) {
     } catch {
       return control;
     }
-  } else if (tag === 'select') {
-    control.kind = 'select';
+  } else if (tag === 'select' || tag === 'option' || tag === 'area') {
+    control.kind = tag;
   } else {
     try {
       if (read(hands.isEditable)) {

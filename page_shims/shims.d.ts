@@ -256,7 +256,7 @@ interface NamedElement {
 /** What an element is to somebody who wants to act on it. */
 interface Control {
   __proto__: null;
-  kind: 'input' | 'textarea' | 'select' | 'editable' | 'other';
+  kind: 'input' | 'textarea' | 'select' | 'option' | 'area' | 'editable' | 'other';
   /** Of an input. */
   type: string;
   disabled: boolean;

@@ -42,6 +42,12 @@ _KeyKind = Literal["keyDown", "keyUp", "rawKeyDown"]
 _PICKED: Final = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})
 """Types of inputs that a person fills with a picker."""
 _PRESSED: Final = frozenset({"button", "image", "reset", "submit"})
+_NOT_SHOWN: Final = "it is not shown, or has no size"
+_PARTS: Final = {
+    "option": "it is an option of a closed list: use select_option on that list",
+    "area": "it is an area of a picture: use press_key with Enter on it",
+}
+"""What has no place of its own, however long it is waited for, and the way to it."""
 _LABEL_PIXELS: Final = 4
 """How far inside of a label it is clicked: its box is drawn there, and links are in the text behind that."""
 
@@ -105,13 +111,10 @@ async def find_point(element: Element, *, enabled: bool = True) -> Point:
         NotActionable: it could not within `limits.ELEMENT_SECONDS`; says why.
         ElementGone: it went away.
     """
-    try:
-        return await _find_point(element, trio.current_time() + limits.ELEMENT_SECONDS, enabled=enabled)
-    except NotActionable as error:
-        raise _not_actionable(element, str(error)) from error
+    return await _find_point(element, trio.current_time() + limits.ELEMENT_SECONDS, enabled=enabled)
 
 
-async def _find_point(element: Element, deadline: float, *, enabled: bool = True) -> Point:
+async def _find_point(element: Element, deadline: float, *, enabled: bool = True, done: str = "") -> Point:
     before: dict[Held, Point] = {}
     why: dict[Held, str] = {}
     async with open_label(element) as label:
@@ -127,9 +130,11 @@ async def _find_point(element: Element, deadline: float, *, enabled: bool = True
                 before[shown.held], why[shown.held] = point, "it does not stand still"
             except NotActionable as error:
                 why[shown.held] = str(error)
+                if str(error) == _NOT_SHOWN and (kind := (await read_control(element)).kind) in _PARTS:
+                    raise _not_actionable(element, _PARTS[kind], done=done) from error
                 shown = label if label is not None and shown is element else element
             if looks > 1 and trio.current_time() >= deadline:
-                raise NotActionable(why[element.held])
+                raise _not_actionable(element, why[element.held], done=done)
             await _next_look(element)
     raise AssertionError("unreachable")
 
@@ -160,7 +165,7 @@ async def _point_in_view(element: Element, *, at_start: bool = False) -> Point:
         quads = await element.run(get_quads(element.held.object_id))
         layout = await element.session.run(get_layout())
     except CommandFailed as error:
-        raise NotActionable("it is not shown, or has no size") from error
+        raise NotActionable(_NOT_SHOWN) from error
     width, height = layout.view_width, layout.view_height
     best: tuple[float, Point] | None = None
     for quad in quads:
@@ -175,7 +180,7 @@ async def _point_in_view(element: Element, *, at_start: bool = False) -> Point:
             is_in_view = 0 <= middle.x < width and 0 <= middle.y < height
             best = area, middle if is_in_view else Point((left + right) / 2, (top + bottom) / 2)
     if best is None:
-        raise NotActionable("nothing of it is in view" if quads else "it is not shown, or has no size")
+        raise NotActionable("nothing of it is in view" if quads else _NOT_SHOWN)
     return best[1]
 
 
@@ -243,10 +248,10 @@ async def click(element: Element, *, button: Button = "left", times: int = 1, mo
     deadline = trio.current_time() + limits.ELEMENT_SECONDS
     done = ""
     while True:
+        point = await _find_point(element, deadline, done=done)
+        await hover(element, point, modifiers=modifiers)
+        done = "left alone once the mouse had come to it"
         try:
-            point = await _find_point(element, deadline)
-            await hover(element, point, modifiers=modifiers)
-            done = "left alone once the mouse had come to it"
             await _check_on_top(element, point)
             break
         except NotActionable as error:
@@ -372,7 +377,7 @@ async def place_of(element: Element) -> tuple[Point, float, float]:
             session, frame = holder
             point += Point(*await session.run(content_corner(await session.run(frame_owner(frame)))))
     except (CommandFailed, NotActionable) as error:
-        raise _not_actionable(element, "it is not shown, or has no size") from error
+        raise _not_actionable(element, _NOT_SHOWN) from error
     return point, max(xs) - min(xs), max(ys) - min(ys)
 
 

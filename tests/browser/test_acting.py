@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import trio
 
+from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.bridge import Bridge
 from bridge.errors import BridgeError, ElementGone
@@ -318,6 +319,27 @@ async def test_a_link_in_a_label_is_not_clicked_for_its_checkbox(
 
     assert (error.code, error.outcome) == ("not_actionable", "rejected")
     assert not [one for one in await said(use, page) if one[0] == "click"]
+
+
+@pytest.mark.feature("debugging.click")
+@pytest.mark.parametrize("tool", ["click", "hover"])
+async def test_what_is_never_shown_by_itself_is_said_at_once(use: Use, agent: Agent, site: Site, tool: str):
+    body = """<select><option>One<option>Two</select>
+      <img usemap=#m alt=Map src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='40' height='40'/>">
+      <map name=m><area href=#there shape=rect coords=0,0,20,20 alt=There></map>
+      <select multiple aria-label=Open><option>Shown</select>"""
+    page = await open_page(agent, site.page("/parts", body))
+    text = await snapshot(use, page)
+
+    with trio.fail_after(limits.ELEMENT_SECONDS / 2):
+        option = await refused(use(tool, page, uid=uid_of(text, '"Two"')))
+        area = await refused(use(tool, page, uid=uid_of(text, 'link "There"')))
+
+    assert "it is an option of a closed list: use select_option" in str(option)
+    assert "it is an area of a picture: use press_key with Enter" in str(area)
+    await use("press_key", page, uid=uid_of(text, 'link "There"'), key="Enter")
+    assert await use.run(page, "location.hash") == "#there"
+    assert await use(tool, page, uid=uid_of(text, '"Shown"')) == {"page": page}
 
 
 @pytest.mark.parametrize("how", ["detached", "other document", "never there"])

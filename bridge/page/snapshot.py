@@ -304,13 +304,13 @@ def _mask(line: Line, words: list[str] | None) -> None:
 
 
 def _write_what_fits(lines: Sequence[Line]) -> Iterator[str]:
-    """The first of these lines, as many as an answer shows whole: it is cut at `limits.INLINE_BYTES`."""
+    """The first of these lines, as many as an answer shows whole, and one: it is cut at `limits.INLINE_BYTES`."""
     room = limits.INLINE_BYTES
-    for line in lines:
+    for number, line in enumerate(lines):
         text = line.write()
         # At most: an answer may write what is not in ASCII as an escape, as JSON does, and four signs more.
         room -= len(json.dumps(text)) + 5 * len(_ESCAPED.findall(text))
-        if room < 0:
+        if room < 0 < number:
             return
         yield text
 

@@ -114,7 +114,7 @@ async def test_an_iframe_whose_scripts_do_not_run_holds_up_no_listing(agent: Age
     listing = await list_tools(agent, handle)
 
     assert names(listing) == ["ping"]
-    assert listing["problems"] == [OFF]
+    assert listing["problems"] == [f"Frame f1: {OFF}"]
 
 
 # Odd addresses

@@ -220,9 +220,6 @@ class Project:
             return f"Tool {name!r} did not load: {reason}"
         if visible((name,), self._agents) and (reason := self._why_left_out(name)):
             return reason
-        if (entry := self._manifest.declared.get(name)) is not None and not entry.is_built_in:
-            names = [tool.name for tool in self._modules.tools if tool.source == entry.source] if self._modules else []
-            return f"{entry.source} has no tool {name!r}. It has {', '.join(names) or 'none that loads'}."
         return why_missing(name, self._manifest, self._built_ins, self._agents)
 
     def _why_left_out(self, name: str) -> str:
@@ -240,6 +237,10 @@ class Project:
             return why_not_offered(name, (name,), mode, self._settings.tier)
         if name == RESOLVE_ACTION:
             return WHY_NO_ACTIONS
+        if self.replaces(name):
+            source = self._manifest.declared[name].source
+            names = [tool.name for tool in modules if tool.source == source]
+            return f"{source} has no tool {name!r}. It has {', '.join(names)}." if names else ""
         return ""
 
     # how it changes
@@ -316,7 +317,7 @@ class Project:
         return self.version
 
     def replaces(self, name: str) -> bool:
-        """Whether the manifest has a module in the place of the built-in tool of that name."""
+        """Whether the manifest has a module for that name, in the place of a built-in tool if there is one."""
         entry = self._manifest.declared.get(name)
         return entry is not None and not entry.is_built_in
 

@@ -122,6 +122,7 @@ async def test_a_module_that_does_not_load_opens_no_tool_that_was_hidden(project
     project.declare(after='[agents.reader]\ntools = {exclude = ["write"]}')
     async with project.open("--agent", "reader") as agent:
         assert set(await names_of(agent)) >= {"read", "keep"}
+        assert await refused(agent, "pair") == "tools/pair.py has no tool 'pair'. It has read, write."
         project.module("pair", "import nothere")
         assert set(await names_of(agent)) == {"keep", "resolve_action"}
         project.declare(after='[agents.reader]\ntools = {exclude = ["write", "keeb"]}')

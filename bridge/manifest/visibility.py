@@ -120,8 +120,8 @@ def _faults(
         elif all_known:
             yield f"{show(name)} is no tool of this project, {nothing}. Correct the name, or remove it."
         else:
-            where = "a module or a skill that does not load, or a function `tools`"
-            yield f"{show(name)} is no tool that is known here, {nothing} unless {where} has it."
+            where = "a module or a skill that does not load, or a function `tools`,"
+            yield f"{show(name)} is no tool that is known here, {nothing}, unless {where} has it."
     elif not (is_hidden or name in known | loaded):
         advice = f'add `{name} = "{BUILT_IN}{name}"` under [tools], or remove it here'
         yield f"{name} is a built-in tool that this project does not load: {advice}."

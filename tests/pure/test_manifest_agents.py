@@ -136,8 +136,8 @@ def test_a_name_that_means_nothing_is_told(tmp_path: Path, tools: str, found: li
     assert [str(issue) for issue in issues] == [f"pagebridge.toml:6: {issue}" for issue in found]
     lenient = check_agents(manifest, BUILT_INS, ["tide"], all_known=False)
     told = [
-        "warning: zzzzz is no tool that is known here, so it hides nothing unless a module or a skill that does not "
-        "load, or a function `tools` has it."
+        "warning: zzzzz is no tool that is known here, so it hides nothing, unless a module or a skill that does not "
+        "load, or a function `tools`, has it."
         if "zzzzz" in issue
         else issue
         for issue in found

@@ -61,8 +61,8 @@ tools = ["tide_now", "odd_one"]
         "none: it leads out of the folder that it is in.",
         "pagebridge.toml:8: error: skills/tides.md has changed since it was approved. Look at it, and run: pagebridge "
         "skills add skills/tides.md",
-        "pagebridge.toml:12: warning: odd_one is no tool that is known here, so it gives nothing unless a module or a "
-        "skill that does not load, or a function `tools` has it.",
+        "pagebridge.toml:12: warning: odd_one is no tool that is known here, so it gives nothing, unless a module or a "
+        "skill that does not load, or a function `tools`, has it.",
         'more.toml:2: error: z must be the path of a .py file in the project, such as "tools/z.py". z is none: it '
         "does not end with .py.",
         "more.toml:4: error: Nobody has approved sun.md yet. Look at it, and run: pagebridge skills add sun.md",

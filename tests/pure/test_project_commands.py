@@ -290,7 +290,7 @@ def test_what_hides_a_tool_that_a_module_may_have_is_no_error(root: Path):
     assert "error: rain is no tool of this project" in run(root, "validate").stdout
 
     (root / "w.py").write_text("def tools(api): return []\n")
-    assert "warning: rain is no tool of this project" in done(root, "validate")
+    assert "warning: rain is no tool that is known here" in done(root, "validate")
 
 
 # New

@@ -26,7 +26,7 @@ from bridge.page.frames import FrameId, Realm
 from bridge.page.lifecycle import Signal, Stage
 from bridge.page.run import Run, Why
 from bridge.page.shims import kit_script
-from bridge.page.state import WORKER, PageState
+from bridge.page.state import WORKERS, PageState
 from bridge.wire.commands import (
     Command,
     Departure,
@@ -93,7 +93,7 @@ class Page(PageState):
             ]
             if self._settings.frames != "none" or "frames" in self._settings.inspected:
                 # Workers that are left out wait all the same, and then nobody could let them go.
-                commands.append(set_auto_attach(wait_for_debugger_on_start=True, only_types=("iframe", WORKER)))
+                commands.append(set_auto_attach(wait_for_debugger_on_start=True, only_types=("iframe", *WORKERS)))
             # A window that knows no opener answers nothing before it goes on.
             commands.append(runtime.run_if_waiting_for_debugger())
             if self.watch is not None:

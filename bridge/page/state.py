@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 Errand = Callable[[], Awaitable[None]]
 """Something that goes on in the page by itself."""
 
-WORKER: Final = "worker"
-"""The type of the targets that dedicated workers are."""
+WORKERS: Final = ("worker", "worklet", "auction_worklet", "shared_storage_worklet")
+"""Types of the targets that threads of a page are."""
 
 PageHandle = NewType("PageHandle", str)
 """`p1`, `p2`, …: minted here, never used again in a process's life."""
@@ -238,9 +238,15 @@ class PageState:
             case page.FrameStartedLoading() if event.frame_id == self._frames.main_frame:
                 self._loads = True
                 self._signal(Signal.STARTED_LOADING)
-            case page.FrameStoppedLoading() if event.frame_id == self._frames.main_frame:
-                self._moved_by_us = self._loads = False
-                self._signal(Signal.STOPPED_LOADING)
+            case page.FrameStoppedLoading():
+                if event.frame_id == self._frames.main_frame:
+                    self._moved_by_us = self._loads = False
+                    self._signal(Signal.STOPPED_LOADING)
+                document = self._documents.get(FrameId(event.frame_id))
+                is_its_own = document is not None and document.realm.session_id == session.session_id
+                if document is not None and is_its_own and not document.is_ready:
+                    # It was stopped while it was parsed, of which nothing else tells.
+                    document.scripts_have_run()
             case DialogOpening():
                 self._open_dialog(session, event)
             case DialogClosed():
@@ -262,7 +268,7 @@ class PageState:
                 self._observer.withdrawn(self, document)
             case FrameDetached(is_removed=True):
                 self._frame_handles.pop(FrameId(event.frame_id), None)
-            case target.AttachedToTarget() if event.target_info.type_ == WORKER:
+            case target.AttachedToTarget() if event.target_info.type_ in WORKERS:
                 session.connection.send_nowait(runtime.run_if_waiting_for_debugger(), SessionId(event.session_id))
                 session.send_nowait(target.detach_from_target(session_id=event.session_id))
             case target.AttachedToTarget():
@@ -457,7 +463,12 @@ class PageState:
     async def wait_frames_asked(self) -> None:
         """Give all documents that the page shows `limits.PAGE_ANSWER_SECONDS` to be asked for their tools."""
         with trio.move_on_after(limits.PAGE_ANSWER_SECONDS), suppress(BridgeError):
-            await self.wait_changed(lambda: all(document.asked for document in self._documents.values()))
+            await self.wait_changed(
+                lambda: all(
+                    document.asked or (document is self.document and self.why_no_tools is not None)
+                    for document in self._documents.values()
+                )
+            )
 
     async def wait_loaded(self) -> None:
         """Block until the page shows a document and does not load any more, or a dialog holds it up.

@@ -432,6 +432,9 @@ WORKERS = {
     "a worker of a module": "new Worker('/echo.js', {type: 'module'})",
     "a worker of a blob": "new Worker(URL.createObjectURL(new Blob(['postMessage(1)'])))",
     "a worker of a worker": "new Worker('/outer.js')",
+    "a worklet": "await (async () => { const audio = new OfflineAudioContext(1, 128, 44100);"
+    " await audio.audioWorklet.addModule('/worklet.js'); const node = new AudioWorkletNode(audio, 'echo');"
+    " node.connect(audio.destination); audio.startRendering(); return node.port })()",
     "a shared worker": "new SharedWorker('/shared.js').port",
     "a service worker": "await navigator.serviceWorker.register('/service.js')"
     ".then(() => navigator.serviceWorker.ready).then(of => (of.active.postMessage(1), navigator.serviceWorker))",
@@ -448,6 +451,8 @@ WORKERS = {
 async def test_no_worker_waits_for_us(agent: Agent, bridge: Bridge, site: Site, worker: str):
     site.script("/echo.js", "postMessage(1)")
     site.script("/outer.js", "new Worker('/echo.js').onmessage = () => postMessage(1)")
+    echo = "constructor() { super(); this.port.postMessage(1) } process() { return false }"
+    site.script("/worklet.js", f"registerProcessor('echo', class extends AudioWorkletProcessor {{ {echo} }})")
     site.script("/shared.js", "onconnect = event => event.ports[0].postMessage(1)")
     site.script("/service.js", "onmessage = event => event.source.postMessage(1)")
     answer = f"{{ const one = {WORKERS[worker]}; return await new Promise(done => one.onmessage = done) }}"

@@ -88,6 +88,28 @@ async def test_a_page_that_never_finishes_loading_is_waited_for_once(
         gate.set()
 
 
+STOPS = {"stop": "window.stop()", "mail": "location = 'mailto:a@b.example'", "nothing": "location = '/nothing'"}
+
+
+@pytest.mark.parametrize("page_settings", [PageSettings(), PageSettings(frames="all")], ids=["page", "frames"])
+@pytest.mark.parametrize("stop", STOPS)
+async def test_a_page_that_stops_its_own_loading_is_asked_at_once(
+    agent: Agent, site: Site, stop: str, page_settings: PageSettings
+):
+    site.answer("/nothing", 204)
+    stops = f"{OLD}<script>{STOPS[stop]}</script>" + "<p>more" * 2000
+    framed = page_settings.frames == "all"
+    url = site.page("/stops", stops)
+    with trio.fail_after(limits.PAGE_ANSWER_SECONDS):
+        handle = await open_page(agent, site.page("/around", f"<iframe src={url}></iframe>") if framed else url)
+        assert names(await list_tools(agent, handle)) == ["old"]
+
+
+async def test_a_page_that_is_nobodys_is_opened_at_once(agent: Agent, site: Site):
+    with trio.fail_after(limits.PAGE_ANSWER_SECONDS):
+        await open_page(agent, site.page("/nobodys", OLD, Content_Security_Policy="sandbox allow-scripts"))
+
+
 @pytest.mark.parametrize("url", ["http://", "https://", "http://[::1", "http://%zz/"])
 async def test_an_address_that_no_browser_can_read_is_told_as_that(agent: Agent, site: Site, url: str):
     handle = await open_page(agent, site.page("/old", OLD))

@@ -199,16 +199,15 @@ class Project:
         # Where both have a name, it is the module's, as it will be told once that was looked at.
         for tool in (*self._skills.tools, *modules):
             named = any(agent.shown is not None and tool.name in agent.shown for agent in self._agents)
-            if self._is_within(tool, mode) and (named or not getattr(tool, "hidden", False)):
+            if not self._lacks(tool, mode) and (named or not getattr(tool, "hidden", False)):
                 tools[tool.name] = tool
         seen = visible(tools, self._agents)
         return {name: tool for name, tool in tools.items() if name in seen}
 
-    def _is_within(self, tool: OwnTool, mode: Mode) -> bool:
-        """Whether the mode and the tier have it."""
-        return MODES.index(tool.mode) <= MODES.index(mode) and TIERS.index(tool.tier) <= TIERS.index(
-            self._settings.tier
-        )
+    def _lacks(self, tool: OwnTool, mode: Mode) -> list[str]:
+        """The options that would bring a tool which the mode or the tier leaves out."""
+        lacks = [f"--mode {tool.mode}"] if MODES.index(tool.mode) > MODES.index(mode) else []
+        return lacks + ([f"--tier {tool.tier}"] if TIERS.index(tool.tier) > TIERS.index(self._settings.tier) else [])
 
     def why_missing(self, name: str) -> str:
         """Why the agent has no tool of that name, in sentences that say what to do."""
@@ -227,10 +226,8 @@ class Project:
         modules = self._modules.tools if self._modules is not None else ()
         mode = self._settings.mode
         for tool in (*modules, *self._skills.tools):
-            if tool.name == name and not self._is_within(tool, mode):
-                needed = [f"--mode {tool.mode}"] if MODES.index(tool.mode) > MODES.index(mode) else []
-                needed += [f"--tier {tool.tier}"] if TIERS.index(tool.tier) > TIERS.index(self._settings.tier) else []
-                return f"{name} is not offered: it takes a pagebridge that is started with {' and '.join(needed)}."
+            if tool.name == name and (lacks := self._lacks(tool, mode)):
+                return f"{name} is not offered: it takes a pagebridge that is started with {' and '.join(lacks)}."
             if tool.name == name:
                 return f"{name} is hidden: it is offered where [agents.NAME] in {FILE} lists it."
         if name in loaded_built_ins(self._manifest, self._built_ins):

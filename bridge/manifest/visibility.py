@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from bridge.errors import UsageError
-from bridge.manifest.manifest import BUILT_IN, FILE, AgentEntry, BuiltIns, Issue, Manifest
+from bridge.manifest.manifest import BUILT_IN, FILE, AgentEntry, BuiltIns, Issue, Manifest, Severity
 from bridge.manifest.parsed import closest, show
 
 HIDDEN_WITH: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
@@ -103,27 +103,26 @@ def check_agents(
     }
     for agent in manifest.agents.values():
         for name, line in agent.lines.items():
-            for message in _faults(agent, name, loaded, known, built_ins, all_known=all_known):
-                is_unknown = name in agent.hidden and name not in known | built_ins.names
-                wrong = is_unknown and (all_known or closest(name, known | built_ins.names))
-                yield Issue(file=agent.file, line=line, severity="error" if wrong else "warning", message=message)
+            for severity, message in _faults(agent, name, loaded, known, built_ins, all_known=all_known):
+                yield Issue(file=agent.file, line=line, severity=severity, message=message)
 
 
 def _faults(
     agent: AgentEntry, name: str, loaded: set[str], known: set[str], built_ins: BuiltIns, *, all_known: bool
-) -> Iterator[str]:
+) -> Iterator[tuple[Severity, str]]:
     is_hidden = name in agent.hidden
     if name not in known | built_ins.names:
         nothing = f"so it {'hides' if is_hidden else 'gives'} nothing"
-        if advice := closest(name, known | built_ins.names):
-            yield f"{show(name)} is no tool of this project, {nothing}. {advice}"
-        elif all_known:
-            yield f"{show(name)} is no tool of this project, {nothing}. Correct the name, or remove it."
+        advice = closest(name, known | built_ins.names)
+        if advice or all_known:
+            advice = advice or "Correct the name, or remove it."
+            told = f"{show(name)} is no tool of this project, {nothing}. {advice}"
+            yield "error" if is_hidden else "warning", told
         else:
             where = "a module or a skill that does not load, or a function `tools`,"
-            yield f"{show(name)} is no tool that is known here, {nothing}, unless {where} has it."
+            yield "warning", f"{show(name)} is no tool that is known here, {nothing}, unless {where} has it."
     elif not (is_hidden or name in known | loaded):
         advice = f'add `{name} = "{BUILT_IN}{name}"` under [tools], or remove it here'
-        yield f"{name} is a built-in tool that this project does not load: {advice}."
+        yield "warning", f"{name} is a built-in tool that this project does not load: {advice}."
     for also in sorted(HIDDEN_WITH.get(name, frozenset()) & loaded - agent.hidden) if is_hidden else ():
-        yield f"{also} is hidden as well, since it can do what {name} does: name it here, too."
+        yield "warning", f"{also} is hidden as well, since it can do what {name} does: name it here, too."

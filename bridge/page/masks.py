@@ -7,7 +7,9 @@ from typing import Any, Final
 MASKED: Final = "(masked)"
 
 _CREDENTIALS: Final = re.compile(
-    r"(?:proxy-)?authori[sz]ation|(?:set-)?cookie2?|.*(?:token|secret|passw|(?:access|account|api|functions?|license|master|private|subscription)-?key|csrf|xsrf|credential|session|jwt).*"
+    r"(?:proxy-)?authori[sz]ation|(?:set-)?cookie2?"
+    r"|.*(?:access|account|api|functions?|license|master|private|subscription)-?key.*"
+    r"|.*(?:token|secret|passw|csrf|xsrf|credential|session|jwt).*"
     r"|.*\bauth(?:entication)?\b.*",
     re.IGNORECASE,
 )

@@ -107,7 +107,9 @@ async def test_a_page_that_stops_its_own_loading_is_asked_at_once(
 
 async def test_a_page_that_is_nobodys_is_opened_at_once(agent: Agent, site: Site):
     with trio.fail_after(limits.PAGE_ANSWER_SECONDS):
-        await open_page(agent, site.page("/nobodys", OLD, Content_Security_Policy="sandbox allow-scripts"))
+        answer = await agent.open_page(site.page("/nobodys", OLD, Content_Security_Policy="sandbox allow-scripts"))
+
+    assert ["opaque origin" in problem for problem in read(answer)["problems"]] == [True]
 
 
 @pytest.mark.parametrize("url", ["http://", "https://", "http://[::1", "http://%zz/"])

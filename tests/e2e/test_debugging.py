@@ -25,6 +25,7 @@ from tests.browsers import RunningBrowser, run_chromium
 from tests.e2e.client import ERAS, Era, open_agent, open_raw
 from tests.e2e.project import whole_text
 from tests.e2e.test_project import run
+from tests.frames import take_out
 from tests.manifests import write
 from tests.pure.test_browser_tools import CELLS
 from tests.sites import Site, offering, serve_site, tool
@@ -541,6 +542,15 @@ async def test_who_was_told_to_come_back_later_is_in_no_loop(site: Site):
 def running() -> Iterator[RunningBrowser]:
     with serve_site() as site, run_chromium(site.page("/bare", "<button>Here</button>")) as browser:
         yield browser
+
+
+@pytest.mark.feature("debugging.script")
+async def test_a_script_that_is_the_first_thing_asked_for_waits_for_its_page(running: RunningBrowser):
+    async with open_agent("--attach", running.http, "--tools", "debug", "--mode", "dev") as agent:
+        answer = await agent.call_tool("evaluate_script", {"page": "p1", "expression": "1 + 1"})
+
+    assert not answer.is_error, texts(answer)
+    assert take_out(texts(answer)[0]) == "2"
 
 
 @asynccontextmanager

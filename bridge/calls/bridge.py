@@ -262,13 +262,9 @@ def _was_asked(page: Page) -> bool:
 
 
 async def wait_loaded(page: Page) -> None:
-    """Give a document `limits.LOAD_SECONDS` to finish loading, once; one that does not is as good as it is."""
-    if page.document is not None and page.document.is_slow:
-        return
-    with trio.move_on_after(limits.LOAD_SECONDS) as scope, suppress(PageGone, PageUnresponsive):
+    """As `Page.wait_loaded`; whether it can be asked anything is for who asks to find out."""
+    with suppress(PageGone, PageUnresponsive):
         await page.wait_loaded()
-    if scope.cancelled_caught and page.document is not None:
-        page.document.is_slow = True
 
 
 async def moved_since(page: Page, before: Place, *, has_left: bool) -> dict[str, str] | None:

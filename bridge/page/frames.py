@@ -14,6 +14,7 @@ from bridge.origins import OPAQUE
 from bridge.wire.commands import (
     ContextCreated,
     ContextDestroyed,
+    DocumentOpened,
     Event,
     FrameDetached,
     FrameNavigated,
@@ -86,6 +87,8 @@ class FrameTable:
         self.documents = 0
         self.shows_error = False
         self._urls = {main_frame: clip_url(url)}
+        self._shown: str | None = None
+        """The address of what the page showed when it was asked, before its first move."""
         self._generation = 0
         self._realms: dict[FrameId, Realm] = {}
         self._held: dict[FrameId, Realm] = {}
@@ -100,6 +103,11 @@ class FrameTable:
     @property
     def url(self) -> str:
         return self._urls.get(self.main_frame, "")
+
+    @property
+    def is_new(self) -> bool:
+        """Nothing has come from its address yet: it shows the empty document that each window begins with."""
+        return self._shown == "" and not self.moves
 
     def find(self, frame: FrameId, session_id: SessionId) -> Realm | None:
         """What a frame shows, as that session has it."""
@@ -126,6 +134,8 @@ class FrameTable:
                 return self._navigate(event, session_id)
             case page.NavigatedWithinDocument():
                 self._go(FrameId(event.frame_id), event.url)
+            case DocumentOpened() if event.frame_id == self.main_frame:
+                self._shown = None  # what was written there is what it shows
             case _:
                 pass
         return []
@@ -139,12 +149,20 @@ class FrameTable:
         return [] if realm is None else [RealmLeft(realm), RealmBegan(realm)]
 
     def hear(self, url: str) -> None:
-        """The browser names another address: it is news as long as no event of the page has told of one.
-
-        A page that navigates while it is attached may have done so before its events came.
-        """
-        if url and not self.moves:
+        """The browser names another address, which may be where the page is about to go: it is news as long as the
+        page itself has told of none."""
+        if url and not self.moves and not self._shown:
             self._urls[self.main_frame] = clip_url(url)
+
+    def learn(self, shown: FrameNavigated) -> None:
+        """The page was asked what it shows, which nobody knew so far if it has not moved since: it may have got there
+        before its events came, and be on its way from there."""
+        if self.moves or shown.frame_id != self.main_frame:
+            return
+        self._shown = shown.url
+        if shown.url:
+            self.shows_error = shown.is_error
+            self._urls[self.main_frame] = clip_url(shown.url)
 
     def add_session(self, session_id: SessionId, parent: SessionId, root: str = "") -> None:
         """Another process shows a part of the page, from the frame `root` on; `parent` is the session that told of
@@ -180,7 +198,8 @@ class FrameTable:
         origin = OPAQUE if event.origin == "://" else event.origin
         if origin.startswith("file:"):
             # All files have the same origin in Chromium; a path is what a person means by one.
-            origin = urldefrag(self._urls.get(frame, "")).url
+            url = urldefrag(self._urls.get(frame, "")).url
+            origin = url if url.startswith("file:") else "file:"
         realm = Realm(event.unique_id, self._generation, origin, frame, session_id)
         shown = self._realms.get(frame)
         if shown is not None and self._is_root(shown) and not self._is_root(realm):

@@ -98,13 +98,17 @@ class Page(PageState):
             commands.append(runtime.run_if_waiting_for_debugger())
             if self.watch is not None:
                 self.watch.begin(session)
-            await session.run_all(commands)
             if session is self._session:
+                commands.append(main_frame())
+            *_, shown = await session.run_all(commands)
+            if session is self._session:
+                if shown is not None:
+                    self._frames.learn(shown)
                 if self._ours:
                     # A page behind another one draws nothing, and what waits for a frame there waits for ever.
                     session.send_nowait(emulation.set_focus_emulation_enabled(enabled=True))
                 self._signal(Signal.SHIMS_INSTALLED)
-                if self._loads:  # it went on before its answers were read
+                if self._loads or self._frames.is_new:  # it went on before its answers were read, or before we came
                     self._signal(Signal.STARTED_LOADING)
         finally:
             self._notify()
@@ -118,12 +122,12 @@ class Page(PageState):
     async def _find_main_frame(self) -> None:
         """A page that was rendered in advance comes with a main frame of its own, and no event says that it is one."""
         try:
-            frame, url = await self._session.run(main_frame())
+            shown = await self._session.run(main_frame())
         except BridgeError as error:
             logger.debug("page %s went away: %s", self.handle, error)
             return
-        if self.realm is None and frame != self._frames.main_frame:
-            self._take(self._frames.adopt(FrameId(frame), url))
+        if shown is not None and self.realm is None and shown.frame_id != self._frames.main_frame:
+            self._take(self._frames.adopt(FrameId(shown.frame_id), shown.url))
             # It has loaded, as far as anybody will tell.
             self._signal(Signal.STOPPED_LOADING)
             if self.document is not None:
@@ -211,13 +215,13 @@ class Page(PageState):
             return
 
     async def _wait_document(self) -> None:
-        """Block until the page shows one, and not the one of a window that was just opened.
+        """Block until the page shows one.
 
         Raises:
             PageUnreadable: there is none for longer than it takes from one to the next.
         """
         with trio.move_on_after(limits.PAGE_ANSWER_SECONDS):
-            await self.wait_changed(lambda: self.document is not None and not self.is_new)
+            await self.wait_changed(lambda: self.document is not None)
         if self.document is None:
             raise PageUnreadable(self.handle, "the browser tells of no document in it")
 

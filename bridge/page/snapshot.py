@@ -136,7 +136,7 @@ async def take_snapshot(page: Page, *, uid: str | None = None, first: int = 0, v
     load_until = trio.current_time() + limits.LOAD_SECONDS
     for _ in range(limits.SNAPSHOT_TRIES):
         try:
-            with trio.move_on_at(load_until):
+            if trio.current_time() < load_until:
                 await page.wait_loaded()
             await page.wait_changed(lambda: page.realm is not None or page.dialog is not None)
             return await attend(page, look)

@@ -167,7 +167,8 @@ class PageState:
     @property
     def place(self) -> Place:
         """Where it is, to be compared with later."""
-        return Place(self.url, self._frames.moves, self._frames.documents, self.realm is not None)
+        has_document = self.realm is not None and not self._frames.is_new
+        return Place(self.url, self._frames.moves, self._frames.documents, has_document)
 
     @property
     def step(self) -> object:
@@ -179,12 +180,9 @@ class PageState:
         """Why the present document is never asked for tools, or None where it is, or is to be left at once."""
         if self.realm is not None and self._frames.shows_error:
             return "the browser could not open the address, and shows a page of its own that says so"
-        return None if self.realm is None or self.is_new else why_undiscoverable(self.realm, self._settings)
-
-    @property
-    def is_new(self) -> bool:
-        """Whether it is a window that was just opened: that has an empty document first, at no address."""
-        return self.url == ""
+        if self._frames.is_new:
+            return "nothing has come from its address yet" if self._has_loaded() else None
+        return None if self.realm is None else why_undiscoverable(self.realm, self._settings)
 
     @property
     def state(self) -> str:
@@ -473,14 +471,21 @@ class PageState:
     async def wait_loaded(self) -> None:
         """Block until the page shows a document and does not load any more, or a dialog holds it up.
 
+        A document is given `limits.LOAD_SECONDS` for that, once: one that takes longer is as good as it is.
+
         Raises:
             PageAsleep: it sleeps.
             PageGone: closed or crashed meanwhile.
         """
         await self.wait_awake()
-        await self.wait_changed(
-            lambda: self.dialog is not None or (self.stage is Stage.LIVE and self.realm is not None)
-        )
+        with trio.move_on_after(limits.LOAD_SECONDS) as scope:
+            await self.wait_changed(self._has_loaded)
+        if scope.cancelled_caught and self.document is not None:
+            self.document.is_slow = True
+
+    def _has_loaded(self) -> bool:
+        document = self.document
+        return self.dialog is not None or (document is not None and (self.stage is Stage.LIVE or document.is_slow))
 
     async def wait_step(self, step: object) -> None:
         """Block until the page is not at this `step` any more; the last one is that it is closed."""

@@ -408,11 +408,14 @@ def navigate(url: str) -> Generator[Json, Json, Departure]:
     )
 
 
-def main_frame() -> Generator[Json, Json, tuple[str, str]]:
-    """Page.getFrameTree: id and address of the main frame. PyCDP's own reads, and may fail on, every frame."""
+def main_frame() -> Generator[Json, Json, FrameNavigated | None]:
+    """Page.getFrameTree: what the main frame shows, None where that can't be read. PyCDP's own reads every frame."""
     result = yield {"method": "Page.getFrameTree", "params": {}}
-    frame: Json = result["frameTree"]["frame"]
-    return _text(frame, "id"), _text(frame, "url") + _text_if_any(frame, "urlFragment")
+    try:
+        return FrameNavigated.from_json(result["frameTree"])
+    except _UNREADABLE as error:
+        logger.debug("what a page shows: %r", error)
+        return None
 
 
 def navigation_history() -> Generator[Json, Json, tuple[int, list[int]]]:

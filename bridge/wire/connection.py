@@ -287,8 +287,8 @@ class Session:
         """As `Connection.run`, for this target."""
         return await self.connection.run(command, self.session_id)
 
-    async def run_all(self, commands: Iterable[Command]) -> None:
-        """Send commands one behind the other, and wait until each has its reply.
+    async def run_all(self, commands: Iterable[Command]) -> list[Any]:
+        """Send commands one behind the other, and return what each has for its reply.
 
         Raises:
             ConnectionLost, CommandFailed: as `run`, of the first of them that has no good one.
@@ -304,8 +304,7 @@ class Session:
         finally:
             for pending in sent:
                 self.connection.forget(pending)
-        for pending in sent:
-            pending.result()
+        return [pending.result() for pending in sent]
 
     def begin(self, command: Generator[Json, Json, Result], *, on_done: Callable[[], None]) -> Pending[Result]:
         """As `Connection.begin`, for this target."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import trio
 
+from bridge import limits
 from bridge.calls.agent import Agent
 from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
@@ -26,6 +27,7 @@ from tests.browser.asking import (
     page_of,
     read,
     run_script,
+    wait_offered,
     wait_registered,
     wait_shown,
     wait_until,
@@ -495,6 +497,28 @@ async def test_a_window_that_a_page_opens_loads_and_offers_its_tools(
             opened = [one.handle for one in bridge.open_pages() if one.handle not in before]
             await trio.sleep(0.01)
         assert names(await list_tools(agent, opened[0])) == ["opened"]
+
+
+@pytest.mark.feature("pages.handles")
+@pytest.mark.parametrize("url", ["javascript:1", "/nothing"])
+async def test_a_window_to_which_nothing_comes_is_waited_for_once(
+    agent: Agent, bridge: Bridge, site: Site, url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(limits, "LOAD_SECONDS", 0.2)
+    site.answer("/nothing", 204)
+    page = await page_of(bridge, await open_page(agent, site.page("/opener", "")))
+    before = {one.handle for one in bridge.open_pages()}
+    await run_script(page, f"open('{url}'); 1")
+    await page.wait_changed(lambda: len(list(bridge.open_pages())) > len(before))
+    [opened] = [one.handle for one in bridge.open_pages() if one.handle not in before]
+    said = ["No tools: nothing has come from its address yet."]
+
+    assert (await list_tools(agent, opened))["problems"] == said
+    monkeypatch.setattr(limits, "LOAD_SECONDS", 60)
+    with trio.fail_after(20):
+        assert (await list_tools(agent, opened))["problems"] == said
+        await run_script(await page_of(bridge, opened), f"document.write({naming('written')!r}); document.close()")
+        await wait_offered(bridge, opened, "written")
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import threading
 import urllib.request
 from collections import Counter
 from collections.abc import AsyncGenerator, Generator
@@ -13,10 +14,12 @@ from typing import Any
 
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from bridge import limits
 from bridge.browser.targets import LEFT_ALONE
 from bridge.calls.agent import Agent
+from bridge.calls.answers import Answer
 from bridge.calls.bridge import Bridge, open_bridge
 from bridge.errors import CommandFailed, PageGone
 from bridge.settings import AttachOptions
@@ -247,6 +250,33 @@ async def test_pages_that_do_not_answer_hold_up_the_tools_of_no_other(site: Site
                 assert names(pages[f"{site.origin}/good"]) == ["ping"]
                 assert "did not answer within" in pages[bad]["problems"][0]
             await other.run("Target.closeTarget", targetId=good)
+
+
+@pytest.mark.feature("browser.attach")
+async def test_a_page_that_is_on_its_way_when_we_come_is_loading_and_arrives(site: Site):
+    url = site.page("/late", offering(PING))
+    gate = site.gates["/late"] = threading.Event()
+    answers: list[Answer] = []
+    try:
+        with run_chromium(url) as browser, trio.fail_after(30):
+            async with open_bridge(attach(browser)) as bridge:
+                agent = Agent(bridge)
+                late = at(await list_pages(agent), url)
+                assert (late["state"], late["tools"]) == ("loading", 0)
+
+                async def ping() -> None:
+                    answers.append(await call(agent, late["page"], "ping"))
+
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(ping)
+                    await wait_all_tasks_blocked(0.1)
+                    assert not answers
+                    gate.set()
+    finally:
+        gate.set()
+
+    [answer] = answers
+    assert (answer.text, answer.facts) == ("pong", {})
 
 
 @pytest.mark.threat("L5")

@@ -135,6 +135,7 @@ KINDS: Final = sorted(
         "Inspector.enable reply",
         "Page.addScriptToEvaluateOnNewDocument reply",
         "Page.enable reply",
+        "Page.getFrameTree reply",
         "Page.getNavigationHistory reply",
         "Page.handleJavaScriptDialog reply",
         "Page.navigate reply",

@@ -13,6 +13,7 @@ from bridge.wire.commands import (
     ContextDestroyed,
     Event,
     FrameDetached,
+    FrameNavigated,
     inspector,
     parse_event,
     runtime,
@@ -165,6 +166,59 @@ def test_the_browser_is_believed_about_an_address_until_the_page_tells_of_its_ow
     frames.hear("http://a.test/late")
 
     assert frames.url == "http://a.test/y"
+
+
+def shows(url: str, frame: str = "main", *, is_error: bool = False) -> FrameNavigated:
+    return FrameNavigated(frame, url, is_main=True, is_error=is_error, is_restored=False)
+
+
+def test_a_page_is_believed_about_what_it_shows_and_the_browser_no_more(frames: Frames):
+    frames.hear("http://b.test/on-its-way-there")
+    frames.learn(shows("http://a.test/#part", is_error=True))
+    frames.hear("http://b.test/on-its-way-there")
+
+    assert (frames.url, frames.moves, frames.is_new) == ("http://a.test/#part", 0, False)
+    assert frames.shows_error
+
+
+def test_a_window_to_which_nothing_has_come_is_new_and_has_the_address_that_it_waits_for(frames: Frames):
+    frames.learn(shows(""))
+    frames.hear("http://a.test/on-its-way-there")
+    assert (frames.url, frames.is_new) == ("http://a.test/on-its-way-there", True)
+
+    frames.take(read("Page.frameNavigated", {"frame": {"id": "main", "url": "http://a.test/"}}))
+    assert (frames.url, frames.is_new) == ("http://a.test/", False)
+
+
+def test_a_window_is_not_new_once_a_script_has_written_into_it(frames: Frames):
+    frames.learn(shows(""))
+    frames.take(read("Page.documentOpened", {"frame": {"id": "child", "url": "about:blank"}}))
+    assert frames.is_new
+
+    frames.take(read("Page.documentOpened", {"frame": {"id": "main", "url": "http://a.test/opener"}}))
+    assert not frames.is_new
+
+
+def test_what_a_page_showed_before_its_events_is_no_news_after_them(frames: Frames):
+    frames.take(read("Page.navigatedWithinDocument", {"frameId": "main", "url": "http://a.test/y"}))
+
+    frames.learn(shows("http://a.test/x"))
+    frames.learn(shows(""))
+
+    assert (frames.url, frames.is_new) == ("http://a.test/y", False)
+
+
+def test_what_is_shown_in_a_frame_that_is_not_the_main_one_says_nothing_of_the_page(frames: Frames):
+    frames.learn(shows("http://a.test/x", "prerendered"))
+
+    assert (frames.url, frames.is_new) == ("about:blank", False)
+
+
+def test_a_file_is_never_taken_for_the_site_that_its_page_is_on_the_way_to(frames: Frames):
+    frames.hear("http://a.test/on-its-way-there")
+    [began] = frames.take(created("1", "file://"))
+    assert isinstance(began, RealmBegan)
+    assert began.realm.origin == "file:"
 
 
 def test_an_address_is_kept_up_to_its_limit_whoever_tells_of_it(frames: Frames):

@@ -18,7 +18,7 @@ from bridge.wire.nursery import open_background
 from bridge.wire.router import Json
 from tests.wire.conftest import Call, FakePeer, Link
 
-LAST = "Runtime.runIfWaitingForDebugger"
+LAST = ["Runtime.runIfWaitingForDebugger", "Page.getFrameTree"]
 SITE = "site"
 """The one tab that shows a site, and so may have tools."""
 
@@ -31,6 +31,8 @@ class FakeBrowser:
         self.heard: dict[str, list[str]] = {}
         self.unanswered: dict[str, list[Json]] = {}
         self.answering: set[str] = set()
+        self.shown: dict[str, str] = {}
+        """The addresses of what some tabs show; the others show about:blank."""
         self._saying = trio.Lock()
 
     @property
@@ -45,7 +47,9 @@ class FakeBrowser:
         """From now on it answers, also what it was told before."""
         self.answering.add(tab)
         for command in self.unanswered.pop(tab, []):
-            await self._say({"id": command["id"], "sessionId": tab, "result": {"identifier": "1"}})
+            shown = {"id": f"T{tab}", "url": self.shown.get(tab, "about:blank")}
+            result = {"identifier": "1", "frameTree": {"frame": shown}}
+            await self._say({"id": command["id"], "sessionId": tab, "result": result})
 
     async def refuse(self, tab: str) -> None:
         for command in self.unanswered.pop(tab, []):
@@ -171,7 +175,7 @@ async def test_a_page_that_is_held_before_its_first_script_never_waits_for_its_t
         await wait_all_tasks_blocked()
         assert browser.begun == {*TABS[: limits.SET_UPS], "new"}
         # Some windows answer nothing before they may go on.
-        assert browser.heard["new"][-1] == LAST
+        assert browser.heard["new"][-2:] == LAST
 
 
 async def test_a_page_that_goes_on_before_its_answers_are_read_is_loading(peer: FakePeer):
@@ -189,6 +193,30 @@ async def test_a_page_that_goes_on_before_its_answers_are_read_is_loading(peer: 
         assert [page.state for page in pages] == ["ready"]
 
 
+async def test_a_window_is_loading_till_something_comes_to_it_which_is_no_reload(peer: FakePeer):
+    async with open_tabs(peer, []) as (pages, browser, _):
+        browser.shown[SITE] = ""
+        await browser.answer(SITE)
+        await browser.attach(SITE)
+        await wait_all_tasks_blocked()
+        [page] = pages
+        aux = {"isDefault": True, "type": "default", "frameId": f"T{SITE}"}
+        context = {"id": 1, "uniqueId": "1", "origin": "://", "name": "", "auxData": aux}
+        created = {"method": "Runtime.executionContextCreated", "params": {"context": context}, "sessionId": SITE}
+        await peer.say(created)
+        await wait_all_tasks_blocked()
+        before = page.place
+        assert (page.url, page.state, page.why_no_tools) == ("http://a.test/", "loading", None)
+
+        frame = {"id": f"T{SITE}", "url": "http://a.test/"}
+        await peer.say({"method": "Page.frameNavigated", "params": {"frame": frame}, "sessionId": SITE})
+        await peer.say({"method": "Page.frameStoppedLoading", "params": {"frameId": f"T{SITE}"}, "sessionId": SITE})
+        await wait_all_tasks_blocked()
+        assert page.state == "ready"
+        assert before.navigated_to(page.place) is None
+        assert page.place.documents == 1
+
+
 async def test_a_page_that_cannot_be_set_up_is_let_go_all_the_same_and_tried_again_when_it_moves(peer: FakePeer):
     async with open_tabs(peer, []) as (pages, browser, _):
         await browser.attach("new", waiting=True)
@@ -198,7 +226,7 @@ async def test_a_page_that_cannot_be_set_up_is_let_go_all_the_same_and_tried_aga
         await browser.refuse("new")
         await wait_all_tasks_blocked()
         assert browser.heard["new"] == first
-        assert first[-1] == LAST
+        assert first[-2:] == LAST
 
         await peer.say({"method": "Inspector.targetCrashed", "params": {}, "sessionId": "new"})
         await wait_all_tasks_blocked()

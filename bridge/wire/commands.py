@@ -190,14 +190,18 @@ class FrameNavigated:
 
     @classmethod
     def from_json(cls, params: Json) -> Self:
-        frame: Json = params["frame"]
+        return cls.from_frame(params["frame"], is_restored=params.get("type") == "BackForwardCacheRestore")
+
+    @classmethod
+    def from_frame(cls, frame: Json, *, is_restored: bool = False) -> Self:
+        """Of a frame as it is now."""
         unreachable = _text_if_any(frame, "unreachableUrl")
         return cls(
             frame_id=_text(frame, "id"),
             url=unreachable or _text(frame, "url") + _text_if_any(frame, "urlFragment"),
             is_main=frame.get("parentId") is None,
             is_error=unreachable != "",
-            is_restored=params.get("type") == "BackForwardCacheRestore",
+            is_restored=is_restored,
         )
 
 
@@ -412,7 +416,7 @@ def main_frame() -> Generator[Json, Json, FrameNavigated | None]:
     """Page.getFrameTree: what the main frame shows, None where that can't be read. PyCDP's own reads every frame."""
     result = yield {"method": "Page.getFrameTree", "params": {}}
     try:
-        return FrameNavigated.from_json(result["frameTree"])
+        return FrameNavigated.from_frame(result["frameTree"]["frame"])
     except _UNREADABLE as error:
         logger.debug("what a page shows: %r", error)
         return None

@@ -323,8 +323,10 @@ class Page(PageState):
 
     async def reload(self) -> None:
         """Load the document anew, and wait until the new one is there."""
+        url = self.url
+        was_left = await self._wait_movable()
         documents = self._frames.documents
-        await self._move(page.reload(), lambda: self._frames.documents > documents)
+        await self._move(navigate(url) if was_left else page.reload(), lambda: self._frames.documents > documents)
 
     async def go_history(self, steps: int) -> None:
         """Go back (-1) or forward (1), and wait until that document is there.
@@ -336,11 +338,11 @@ class Page(PageState):
         there = index + steps
         if not 0 <= there < len(entries):
             raise NavigationFailed("the next page" if steps > 0 else "the page before", "there is none", "Give a url.")
+        await self._wait_movable()
         moves = self._frames.moves
         await self._move(page.navigate_to_history_entry(entries[there]), lambda: self._frames.moves > moves)
 
     async def _move(self, command: Generator[Any, Any, Any], has_moved: Callable[[], bool]) -> None:
-        await self._wait_movable()
         self.expect_move()
         await self._session.run(command)
         self._revive()
@@ -350,26 +352,40 @@ class Page(PageState):
         """What the page shows from here until it has loaded comes of a navigation that we were asked for."""
         self._moved_by_us = True
 
-    async def _wait_movable(self) -> None:
-        """Block until what happens on the way is seen. A page that sleeps wakes on the way, and is seen from there."""
+    async def _wait_movable(self) -> bool:
+        """Block until what happens on the way is seen. A page that sleeps wakes on the way, and is seen from there.
+
+        True where it had to be left for an empty page.
+        """
         with suppress(PageAsleep):
             await self.wait_awake()
             if self.document is not None and not self.document.is_stuck:
-                await self._free(self.document)
+                return await self._free(self.document)
+        return False
 
-    async def _free(self, document: Document) -> None:
+    async def _free(self, document: Document) -> bool:
         """End the scripts of a page that is to be left where they never pause: they would not let it go, and once it
-        is on its way nothing reaches them."""
-        if self.dialog is not None:
+        is on its way nothing reaches them.
+
+        Chromium does not end one that asks without end. What comes next of the same site would have its process, and
+        wait for it: so the page is left for an empty one, which has another, and True returned.
+        """
+        asks = self.dialog is not None
+        if asks:
             document.is_forced = True
             self._dialog_session.send_nowait(page.handle_java_script_dialog(accept=False))
             self._session.send_nowait(runtime.terminate_execution())
         _, answered = document.begin_probe(evaluate_in(document.realm.unique_context_id, "0"))
         with trio.move_on_after(limits.PAGE_ANSWER_SECONDS):
             await answered.wait()
-            return
+            return False
         document.is_forced = True
         self._session.send_nowait(runtime.terminate_execution())
+        if asks:
+            self.expect_move()
+            await self._session.run(navigate("about:blank"))
+            await self.wait_changed(lambda: self.document is not None and self.document is not document)
+        return asks
 
     def _revive(self) -> None:
         """The way back of a page without a process has begun; Chromium tells us of it a moment later."""

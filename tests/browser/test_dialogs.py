@@ -242,9 +242,10 @@ async def test_leaving_such_a_page_is_accepted_also_while_a_tool_runs_there(
         answers.append(await call(agent, page, "runs"))
 
     with trio.fail_after(10):
+        asked = site.asked["/runs"]
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run)
-            await site.wait_asked("/runs", 1)
+            await site.wait_asked("/runs", asked + 1)
             there = await agent.navigate_page(page, *((clean, None) if how == "url" else (None, "reload")))
 
     assert code(answers[0]) == "navigated_during_call"
@@ -322,7 +323,10 @@ async def test_a_dialog_while_a_page_is_asked_for_its_tools_is_told_and_the_tool
 
 
 @pytest.mark.threat("P12")
-async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent, site: Site, hostile: OpenHostile):
+async def test_a_page_that_asks_without_end_can_be_left_loaded_anew_and_closed(
+    agent: Agent, site: Site, hostile: OpenHostile, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(limits, "PAGE_ANSWER_SECONDS", 0.5)
     page = await hostile("asks_for_ever")
 
     assert code(await call(agent, page, "loop")) == "dialog_open"
@@ -336,7 +340,19 @@ async def test_a_page_that_asks_without_end_can_be_left_and_closed(agent: Agent,
     assert code(await call(agent, page, "confirm")) == "dialog_open"
     assert (await answer_dialog(agent, page, False, None)).text == "no"
 
-    await agent.navigate_page(page, site.origin + "/hostile/asks_for_ever.html", None)
+    asks = site.origin + "/hostile/asks_for_ever.html"
+    await agent.navigate_page(page, asks, None)
+    assert code(await call(agent, page, "loop")) == "dialog_open"
+    with trio.fail_after(15):
+        back = await agent.navigate_page(page, None, "back")
+    assert read(back)["url"] == site.origin + "/left"
+
+    await agent.navigate_page(page, asks, None)
+    assert code(await call(agent, page, "loop")) == "dialog_open"
+    with trio.fail_after(15):
+        anew = await agent.navigate_page(page, None, "reload")
+    assert (read(anew)["url"], "dialog" in read(anew)) == (asks, False)
+    assert (await call(agent, page, "ping")).text == "pong"
     await call(agent, page, "loop")
     with trio.fail_after(5):
         assert not (await agent.close_page(page)).is_error
@@ -350,7 +366,7 @@ async def test_a_tool_that_asks_without_end_ends_in_time_where_the_settings_answ
     page = await hostile("asks_for_ever")
     await list_tools(agent, page)
 
-    with trio.fail_after(1.3):
+    with trio.fail_after(5):
         answer = await call(agent, page, "loop", seconds=0.3)
 
     assert facts(answer) == ("timed_out", "unknown", True)
@@ -368,7 +384,7 @@ async def test_a_tool_that_asks_when_its_time_is_over_waits_for_the_answer(agent
     page = await open_page(agent, site.page("/over", offering(tool("asks", asks), PING)))
     await list_tools(agent, page)
 
-    with trio.fail_after(1.3):
+    with trio.fail_after(5):
         asked = await call(agent, page, "asks", seconds=0.3)
 
     assert facts(asked) == ("dialog_open", "unknown", True)
@@ -394,7 +410,7 @@ async def test_a_call_that_is_cancelled_while_its_dialog_is_open_leaves_the_dial
     running = bridge.source.start(found, {})
     await shown.wait_changed(lambda: shown.dialog is not None)
     shown.let_go(running.run, Why.CANCELLED)
-    with trio.fail_after(1.3):
+    with trio.fail_after(5):
         await running.run.wait_ended()
         while not running.run.is_ended:  # noqa: ASYNC110  # a dialog holds it, which `wait_ended` tells of
             await trio.sleep(0.01)

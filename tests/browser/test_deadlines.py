@@ -50,7 +50,7 @@ async def test_a_tool_that_does_not_end_is_ended_in_time_and_its_page_works_on(
     page = await hostile("hangs")
     await list_tools(agent, page)
 
-    with trio.fail_after(SECONDS + 1):
+    with trio.fail_after(SECONDS + 5):
         answer = await call(agent, page, name, seconds=SECONDS)
 
     assert facts(answer) == ("timed_out", "unknown", True)
@@ -101,7 +101,7 @@ async def test_a_call_frees_a_page_that_a_script_of_its_own_holds(agent: Agent, 
     (await page_of(bridge, page))._session.send_nowait(runtime.evaluate(holds))
     await site.wait_asked("/holds", 1)
 
-    with trio.fail_after(SECONDS + 1):
+    with trio.fail_after(SECONDS + 5):
         answer = await call(agent, page, "ping", seconds=SECONDS)
 
     # The tool could run when its time was over, and before it was let go; or not.
@@ -118,7 +118,7 @@ async def test_a_page_that_holds_itself_again_and_again_costs_each_call_no_more_
     await call(agent, page, "again")
 
     for _ in range(3):
-        with trio.fail_after(SECONDS + 1):
+        with trio.fail_after(SECONDS + 5):
             await call(agent, page, "ping", seconds=SECONDS)
         assert (await call(agent, other, "ping")).text == "pong"
     with trio.fail_after(5):
@@ -133,9 +133,9 @@ async def test_a_request_without_an_answer_holds_its_page_which_is_said_until_it
     page = await hostile("waits_for_server")
     await list_tools(agent, page)
 
-    with trio.fail_after(SECONDS + 1):
+    with trio.fail_after(SECONDS + 5):
         answer = await call(agent, page, "asks", seconds=SECONDS)
-    with trio.fail_after(1):
+    with trio.fail_after(5):
         again = await call(agent, page, "ping")
         listing = await agent.list_page_tools(page, None, None)
     state = await state_of(agent, page)
@@ -163,8 +163,9 @@ class Renderers:
         for parent in todo:
             todo += parents.get(parent, [])
         for process in todo:
-            if b"--type=renderer" in Path(f"/proc/{process}/cmdline").read_bytes():
-                os.kill(process, number)
+            with suppress(OSError):  # one that has ended meanwhile
+                if b"--type=renderer" in Path(f"/proc/{process}/cmdline").read_bytes():
+                    os.kill(process, number)
 
 
 def children() -> dict[int, list[int]]:
@@ -218,7 +219,7 @@ async def test_a_renderer_that_is_stopped_is_told_as_such_until_it_goes_on(rende
 
     renderers.send(signal.SIGSTOP)
     try:
-        with trio.fail_after(SECONDS + 1):
+        with trio.fail_after(SECONDS + 5):
             answer = await call(agent, page, "ping", seconds=SECONDS)
         state = await state_of(agent, page)
     finally:
@@ -292,7 +293,7 @@ async def test_a_browser_that_is_killed_ends_all_that_waits_at_once_and_is_named
     gate.set()
 
     assert {name: code(answer) for name, (answer, _) in answers.items()} == dict.fromkeys(WAITS, "browser_gone")
-    assert max(at - killed for _, at in answers.values()) < 1
+    assert max(at - killed for _, at in answers.values()) < 5, "each has 30 s"
     assert facts(answers["a call"][0]) == ("browser_gone", "unknown", True)
     assert facts(answers["a call whose turn has not come"][0]) == ("browser_gone", "rejected", False)
 

@@ -561,8 +561,9 @@ async def test_nothing_is_paused_or_seen_any_more_when_the_bridge_has_ended(
     chromium: str, other_client: OtherClient, site: Site
 ):
     inner = site.elsewhere().page("/free", naming("inner") + "<script>fetch('/ran')</script>")
+    asked = site.asked["/ran"]
     target_id = await other_client.open_tab(site.page("/host", naming("host") + framed(inner=inner)))
-    await site.wait_asked("/ran", site.asked["/ran"] or 1)
+    await site.wait_asked("/ran", asked + 1)
     with trio.fail_after(20):
         async with open_bridge(AttachOptions(where=chromium), settings=PageSettings(frames="all")) as bridge:
             [page] = [page for page in await bridge.wait_pages() if page.target_id == target_id]

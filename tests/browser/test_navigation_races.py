@@ -109,7 +109,7 @@ class Wire(Transport):
     ("reload", "listings", "calls"),
     [
         ("setTimeout(() => location.reload(), 50)", 200, 1),
-        ("onload = () => setTimeout(() => location.reload())", 5, 0),
+        ("onload = () => setTimeout(() => location.reload())", 15, 0),
     ],
     ids=["every 50 ms", "as soon as it has loaded"],
 )

@@ -15,7 +15,7 @@ from bridge.calls.bridge import open_bridge
 from bridge.settings import AttachOptions, PageSettings
 from bridge.wire.commands import ContextCreated
 from bridge.wire.router import RawEvent
-from tests.browser.asking import answer_dialog, call, facts, list_tools, names, wait_offered
+from tests.browser.asking import answer_dialog, call, facts, list_tools, names, page_of, wait_offered
 from tests.browser.other_client import OtherClient, open_other_client
 from tests.sites import Site, offering, tool
 
@@ -284,7 +284,9 @@ async def test_a_dialog_of_one_bridges_call_is_not_answered_by_the_other(chromiu
             handle = await handle_at(first, target_id)
             asked = await call(first, handle, "confirm")
             assert facts(asked) == ("dialog_open", "unknown", True)
-            beside = await call(second, await handle_at(second, target_id), "confirm")
+            there = await page_of(second.bridge, await handle_at(second, target_id))
+            await there.wait_changed(lambda: there.dialog is not None)
+            beside = await call(second, there.handle, "confirm")
             assert facts(beside) == ("dialog_open", "rejected", False)
             assert (await answer_dialog(first, handle, False, None)).text == "false"
         await other.run("Target.closeTarget", targetId=target_id)

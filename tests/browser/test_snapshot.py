@@ -217,8 +217,9 @@ async def open_half(use: Use, agent: Agent, site: Site) -> tuple[str, threading.
     page = await open_page(agent, site.page("/first", "<button>First</button>"))
     gate = site.gates["/held"] = threading.Event()
     site.page("/half", "<script src=/held></script><button>Second</button>")
+    asked = site.asked["/held"]
     await use.run(page, "setTimeout(() => location = '/half')")
-    await site.wait_asked("/held", 1)
+    await site.wait_asked("/held", asked + 1)
     return page, gate
 
 

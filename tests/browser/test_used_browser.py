@@ -147,7 +147,7 @@ def attach(browser: RunningBrowser) -> AttachOptions:
 @pytest.mark.feature("browser.tabs")
 async def test_a_crowd_of_tabs_is_listed_at_once_and_the_bad_ones_are_marked(tmp_path: Path, site: Site):
     elsewhere = site.elsewhere()
-    with run_used_chromium(tmp_path) as browser, trio.fail_after(60):
+    with run_used_chromium(tmp_path) as browser, trio.fail_after(180):
         async with open_other_client(browser.websocket) as other, open_bridge(attach(browser)) as second:
             bad = await other.open_loaded(elsewhere.page("/stopped", offering(PING)))
             process = await renderer_of(other, bad)
@@ -167,11 +167,11 @@ async def test_a_crowd_of_tabs_is_listed_at_once_and_the_bad_ones_are_marked(tmp
                     assert at(pages, f"{site.origin}/slept")["state"] == "asleep"
                     stopped_page = at(pages, f"{elsewhere.origin}/stopped")
                     assert stopped_page["state"] == "unresponsive"
-                    assert took < 3
+                    assert took < 10, "some of them never answer"
                     assert len(pages) > TABS
                     for name in ("good", "frozen"):
                         page = at(pages, f"{site.origin}/{name}")["page"]
-                        assert (await call(agent, page, "ping", seconds=4)).text == "pong"
+                        assert (await call(agent, page, "ping")).text == "pong"
                     refused = await call(agent, stopped_page["page"], "ping", seconds=0.5)
                     assert facts(refused) == ("timed_out", "rejected", False)
                 assert (await call(agent, stopped_page["page"], "ping")).text == "pong"
@@ -253,7 +253,11 @@ async def test_pages_that_do_not_answer_hold_up_the_tools_of_no_other(site: Site
 
 
 @pytest.mark.feature("browser.attach")
-async def test_a_page_that_is_on_its_way_when_we_come_is_loading_and_arrives(site: Site):
+async def test_a_page_that_is_on_its_way_when_we_come_is_loading_and_arrives(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("SET_UP_SECONDS", "LIST_SECONDS"):  # the browser has just begun
+        monkeypatch.setattr(limits, name, 20)
     url = site.page("/late", offering(PING))
     gate = site.gates["/late"] = threading.Event()
     answers: list[Answer] = []
@@ -300,6 +304,7 @@ async def test_a_browser_that_is_busy_for_long_keeps_its_link(site: Site, monkey
             # Its replies come in the order of our commands.
             await run_script(await page_of(bridge, page), "1")
             assert (await call(agent, page, "ping")).text == "pong"
+            monkeypatch.setattr(limits, "LIST_SECONDS", 20)
             assert "problems" not in read(await agent.list_pages())
 
 

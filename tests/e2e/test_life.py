@@ -17,7 +17,7 @@ END_SECONDS = 8
 """Two seconds are promised, and a third of one is usual. A busy machine gets more before a test calls it a hang."""
 HANGING = offering(
     tool("hang", "() => { fetch('/hanging'); return new Promise(() => {}) }"),
-    tool("brief", "() => new Promise(done => setTimeout(done, 100, 'done'))"),
+    tool("brief", "() => new Promise(done => setTimeout(done, 20, 'done'))"),
 )
 
 

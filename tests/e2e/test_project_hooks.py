@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from tests.sites import Site
 
 def is_browser(pid: int) -> bool:
     """Whether it is Chromium's first process, and not one of its helpers."""
-    line = Path(f"/proc/{pid}/cmdline").read_bytes()
+    line = b""
+    with suppress(OSError):  # it has ended
+        line = Path(f"/proc/{pid}/cmdline").read_bytes()
     return b"--remote-debugging-pipe" in line and b"--type=" not in line
 
 

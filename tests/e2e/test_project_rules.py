@@ -292,7 +292,7 @@ async def test_a_secret_is_in_no_word_that_comes_out(project: Project, site: Sit
         "return {'content': [{'type': 'text', 'text': context.env['KEY']}], 'details': {'key': context.env['KEY']}}",
     )
     project.tool(
-        "reports", "context.progress(1, None, 'with ' + context.env['KEY'])\nimport asyncio\nawait asyncio.sleep(0.2)"
+        "reports", "context.progress(1, None, 'with ' + context.env['KEY'])\nimport asyncio\nawait asyncio.sleep(1)"
     )
     project.tool("fills", "return await context.page.call_tool('p1', 'tell', {'text': context.env['KEY']})")
     project.tool("moves", "return await context.page.call_tool('p1', 'move', {'text': context.env['PLAIN']})")

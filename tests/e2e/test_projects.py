@@ -125,11 +125,12 @@ async def test_a_traceback_is_in_the_log_of_the_bridge_alone(project: Project):
 async def test_progress_of_a_module_reaches_who_asked_for_it(project: Project, era: Era):
     project.tool(
         "steps",
-        """
-        import asyncio
+        f"""
+        import asyncio, os
         for n in range(3):
-            context.progress(n, 3, f"step {n}")
-            await asyncio.sleep(0.15)
+            context.progress(n, 3, f"step {{n}}")
+            while not os.path.exists(f"{project.folder}/heard-{{n}}"):
+                await asyncio.sleep(0.01)
         return "done"
         """,
     )
@@ -138,6 +139,7 @@ async def test_progress_of_a_module_reaches_who_asked_for_it(project: Project, e
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append((progress, total, message))
+        (project.folder / f"heard-{progress:g}").touch()
 
     async with project.open(era=era) as agent:
         assert text_of(await agent.call_tool("steps", {}, progress_callback=hear)) == "done"

@@ -57,7 +57,8 @@ async def test_a_result_is_rewritten_by_each_module_in_its_turn(project: Project
 async def test_a_hook_that_fails_changes_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, hook: str, says: str
 ):
-    monkeypatch.setattr(limits, "MODULE_HOOK_SECONDS", 0.2)
+    if "sleep" in hook:
+        monkeypatch.setattr(limits, "MODULE_HOOK_SECONDS", 0.2)
     add_hook(project, "hooks", hook)
     project.add_tool("good", "return 'well'")
 
@@ -102,8 +103,9 @@ def on_session(event, context):
 async def test_what_a_hook_of_the_session_does_wrong_is_a_warning(
     project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, hook: str, says: str
 ):
-    monkeypatch.setattr(limits, "MODULE_HOOK_SECONDS", 0.2)
-    monkeypatch.setattr(limits, "MODULE_SHUTDOWN_SECONDS", 0.2)
+    if "sleep" in hook:
+        monkeypatch.setattr(limits, "MODULE_HOOK_SECONDS", 0.2)
+        monkeypatch.setattr(limits, "MODULE_SHUTDOWN_SECONDS", 0.2)
     add_hook(project, "hooks", hook)
 
     async with project.open() as opened:
@@ -116,7 +118,6 @@ async def test_what_a_hook_of_the_session_does_wrong_is_a_warning(
 async def test_a_hook_that_does_not_end_leaves_the_call_that_runs_in_its_process_alone(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(limits, "MODULE_HOOK_SECONDS", 0.2)
     project.add_tool(
         "asks",
         "return [context.ui.confirm('yes'), os.getpid()]",
@@ -139,6 +140,7 @@ async def test_a_hook_that_does_not_end_leaves_the_call_that_runs_in_its_process
         async with trio.open_nursery() as nursery:
             nursery.start_soon(call)
             await asked.wait()
+            monkeypatch.setattr(limits, "MODULE_HOOK_SECONDS", 0.2)
             await opened.modules.tell_session({"reason": "page_attached"})
             go_on.set()
         await call()
@@ -174,7 +176,8 @@ async def test_a_module_says_how_its_calls_look(project: Project):
 @pytest.mark.feature("modules.shown")
 @pytest.mark.parametrize("renderer", ["return 1", "time.sleep(99)", "os._exit(1)", "return '\\ud800' + chr(27)"])
 async def test_a_renderer_that_fails_shows_nothing(project: Project, monkeypatch: pytest.MonkeyPatch, renderer: str):
-    monkeypatch.setattr(limits, "MODULE_HOOK_SECONDS", 0.2)
+    if "sleep" in renderer:
+        monkeypatch.setattr(limits, "MODULE_HOOK_SECONDS", 0.2)
     add_hook(project, "renders", f"def render_call(args): {renderer}")
 
     async with project.open() as opened:

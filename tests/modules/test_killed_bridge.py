@@ -92,7 +92,7 @@ async def find_outliving(folder: Path, script: str, told: dict[str, int]) -> lis
 
 
 async def ends(pidfd: int) -> bool:
-    with trio.move_on_after(2) as scope:
+    with trio.move_on_after(20) as scope:
         await trio.lowlevel.wait_readable(pidfd)
     return not scope.cancelled_caught
 

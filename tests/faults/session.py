@@ -100,9 +100,12 @@ async def check_well(agent: Agent, *, origin: str = ORIGIN) -> None:
 
 
 async def wait_found_again(agent: Agent) -> None:
-    """Return once there is a browser."""
+    """Return once there is a browser that answers."""
     with trio.fail_after(limits.RECONNECT_SECONDS_MAX):
-        while (await agent.list_pages()).is_error:  # noqa: ASYNC110  # as an agent would
+        while True:
+            listed = await agent.list_pages()
+            if not listed.is_error and "problems" not in json.loads(listed.text):
+                return
             await trio.sleep(limits.RECONNECT_SECONDS)
 
 

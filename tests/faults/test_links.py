@@ -92,5 +92,5 @@ async def carried_bytes(open_link: OpenLink, direction: str) -> int:
 
     async with open_bridge_over(lambda: open_link(FakeChromium(), wrap)) as bridge:
         await use(Agent(bridge))
-    [stream] = streams
-    return stream.sent_bytes if direction == "out" else stream.received_bytes
+        [stream] = streams
+        return stream.sent_bytes if direction == "out" else stream.received_bytes

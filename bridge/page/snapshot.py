@@ -138,7 +138,7 @@ async def take_snapshot(page: Page, *, uid: str | None = None, first: int = 0, v
         try:
             if trio.current_time() < load_until:
                 await page.wait_loaded()
-            await page.wait_changed(lambda: page.realm is not None or page.dialog is not None)
+            await page.wait_realm()
             return await attend(page, look)
         except RealmGone:
             continue

@@ -487,6 +487,14 @@ class PageState:
         document = self.document
         return self.dialog is not None or (document is not None and (self.stage is Stage.LIVE or document.is_slow))
 
+    async def wait_realm(self) -> None:
+        """Block until the page is not between two documents, or a dialog holds it up.
+
+        Raises:
+            PageGone: closed or crashed meanwhile.
+        """
+        await self.wait_changed(lambda: self.realm is not None or self.dialog is not None)
+
     async def wait_step(self, step: object) -> None:
         """Block until the page is not at this `step` any more; the last one is that it is closed."""
         while self.step == step:

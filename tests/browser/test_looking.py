@@ -114,9 +114,15 @@ async def test_an_element_that_is_not_shown_has_no_picture(use: Use, agent: Agen
 async def test_pages_that_are_pictured_at_once_do_not_hold_each_other(use: Use, agent: Agent, site: Site):
     pages = [await open_page(agent, site.page(f"/side{number}", "<p>x")) for number in range(3)]
 
+    kinds: list[str] = []
+
+    async def look(page: str) -> None:
+        kinds.append(picture(await use("take_screenshot", page))[0])
+
     async with trio.open_nursery() as nursery:
         for page in pages * 2:
-            nursery.start_soon(lambda page=page: use("take_screenshot", page))
+            nursery.start_soon(look, page)
+    assert kinds == ["image/png"] * 6
 
 
 # Waiting

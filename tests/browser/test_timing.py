@@ -60,6 +60,7 @@ async def test_a_listener_on_a_page_without_any_is_noticed_without_asking(agent:
     page = await open_page(agent, site.page("/first", f"<script>setTimeout(() => window.{ADD_LATER}, 300)</script>"))
 
     await wait_offered(bridge, page, "late")
+    assert names(await list_tools(agent, page)) == ["late"]
 
 
 @pytest.mark.feature("pages.late")

@@ -144,6 +144,7 @@ async def test_the_console_of_an_iframe_of_another_site_is_heard(use: Use, agent
     page = await open_page(agent, site.page("/outside", f"<iframe src={inner}></iframe>"))
 
     await wait_message(use, page, "from inside")
+    assert [one["text"] for one in await messages(use, page)] == ["from inside"]
 
 
 # Network
@@ -285,6 +286,7 @@ async def test_requests_of_an_iframe_of_another_site_end_too(use: Use, agent: Ag
 
     await wait_request(use, page, "/inner-requests")
     await wait_request(use, page, "/inside-data")
+    assert [one["status"] for one in await requests(use, page)] == [200] * 3
 
 
 @pytest.mark.feature("debugging.network")

@@ -180,7 +180,7 @@ async def evaluate_script(args: Arguments, context: Context) -> object:
 
 async def _run(page: Page, expression: str, uids: list[str] | tuple[()], call_tool: CallTool) -> Ending:
     await page.wait_awake()
-    await page.wait_changed(lambda: page.realm is not None or page.dialog is not None)
+    await page.wait_realm()
     elements: list[Held] = []
     realm = page.realm
 

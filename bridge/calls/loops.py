@@ -8,10 +8,9 @@ address, or in a few pixels, ask the same. Whoever waits for something gets othe
 
 import re
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import islice, takewhile
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from bridge import limits
 
@@ -20,8 +19,7 @@ _NONCE: Final = re.compile(r"page_content_[0-9a-f]{32,}")
 """What is new in each frame around the same words."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """One call: hashes of what was asked and answered, and whether it did its work."""
 
     call: int
@@ -87,7 +85,7 @@ class Loops:
 def _judge(seen: Sequence[_Seen], *, is_change: bool) -> str | None:
     """What to say after the last of these calls."""
     last = seen[-1]
-    if sum(one.call == last.call for one in seen) == 1:
+    if [one.call for one in seen].count(last.call) == 1:
         return None  # as nearly always
     # Once something else has worked, or this has had another answer, the same call is a new try.
     tries = list(takewhile(lambda one: one == last or not one.worked, reversed(seen)))
@@ -109,7 +107,7 @@ def _judge(seen: Sequence[_Seen], *, is_change: bool) -> str | None:
 
 
 def _hash_call(tool: str, arguments: object) -> int:
-    return hash((tool, *_parts(arguments)))
+    return hash((tool, *_tell_apart(arguments)))
 
 
 def _hash_answer(text: str) -> int:
@@ -117,32 +115,29 @@ def _hash_answer(text: str) -> int:
     return hash((len(text), _NONCE.sub("", start) if "page_content_" in start else start))
 
 
-def _parts(value: object) -> Iterator[str]:
+def _tell_apart(value: object) -> list[str]:
     """What tells one call from another, in parts: enough of them, without what is nearly the same each time."""
-    return islice(_walk(value), limits.LOOP_PARTS)
-
-
-def _walk(value: object) -> Iterator[str]:
+    parts: list[str] = []
     # With a stack of its own: nobody has looked yet how deep the arguments of a refused call are.
     waiting = [value]
-    while waiting:
+    while waiting and len(parts) < limits.LOOP_PARTS:
         match part := waiting.pop():
             case str():
-                yield _address(part) or f'"{part[: limits.LOOP_ANSWER_CHARS]}'
+                parts.append(_address(part) or f'"{part[: limits.LOOP_ANSWER_CHARS]}')
             case dict():
                 fields = _without_pixels(cast("dict[str, Any]", part))
-                yield f"{{{len(fields)}"
-                for name in sorted(islice(fields, limits.LOOP_PARTS)):
-                    yield name
-                    waiting.append(fields[name])
+                names = sorted(islice(fields, limits.LOOP_PARTS))
+                parts += (f"{{{len(fields)}", *names)
+                waiting += [fields[name] for name in names]
             case list():
-                parts = cast("list[object]", part)
-                yield f"[{len(parts)}"
-                waiting += parts[: limits.LOOP_PARTS]
+                items = cast("list[object]", part)
+                parts.append(f"[{len(items)}")
+                waiting += items[: limits.LOOP_PARTS]
             case int() if not isinstance(part, bool):
-                yield hex(part)  # which is quick, and never refused, for a number of any length
+                parts.append(hex(part))  # which is quick, and never refused, for a number of any length
             case _:
-                yield repr(part)
+                parts.append(repr(part))
+    return parts
 
 
 def _address(text: str) -> str | None:

@@ -52,7 +52,7 @@ def choose(shown: PageTools | None, present: PageTools, wanted: str, toolset: st
 
 def _find(tools: PageTools, wanted: str) -> list[Tool]:
     """An id means one tool even where another tool has that id as its name."""
-    by_id = [tool for tool in tools if str(tool.id) == wanted]
+    by_id = [tool for tool in tools if str(tool.id) == wanted] if "#" in wanted else []
     return by_id or [tool for tool in tools if tool.name == wanted]
 
 

@@ -201,18 +201,16 @@ async def test_a_real_browser_is_used_over_a_link_that_is_late_and_in_slivers(sh
 async def test_a_real_browser_is_found_again_when_the_link_breaks_in_a_session(
     shop: Site, shop_chromium: str, end: End
 ):
-    wraps: list[Wrap] = [
-        partial(FaultyStream, back=Faults(byte_limit=limit, end=end)) for limit in (40_000, 20_000, 3_000)
-    ]
+    places = [None, 40_000, 20_000, 3_000]
 
     def wrap(stream: trio.abc.Stream) -> trio.abc.Stream:
-        return wraps.pop()(stream) if wraps else stream
+        return FaultyStream(stream, back=Faults(byte_limit=places.pop(), end=end))
 
     with trio.fail_after(60):
         async with open_bridge_over(bad_link(shop_chromium, wrap)) as bridge:
             agent = Agent(bridge)
             await wait_tools(agent)
-            while wraps:
+            while places:
                 await use(agent, origin=shop.origin)
                 await wait_found_again(agent)
             await check_well(agent, origin=shop.origin)

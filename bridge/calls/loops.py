@@ -137,7 +137,7 @@ def _tell_apart(value: object) -> list[str]:
                 parts.append(hex(part))  # which is quick, and never refused, for a number of any length
             case _:
                 parts.append(repr(part))
-    return parts
+    return parts[: limits.LOOP_PARTS]
 
 
 def _address(text: str) -> str | None:

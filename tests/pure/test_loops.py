@@ -98,6 +98,10 @@ def test_a_change_that_failed_before_something_worked_is_not_held_against_the_ag
     assert not any(notes(["!a", "a", "!a", "b", "!a"], read_only=False))
 
 
+MANY = {f"k{number}": 0 for number in range(limits.LOOP_PARTS - 1)}
+"""With its length, as many parts as are looked at."""
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -108,6 +112,7 @@ def test_a_change_that_failed_before_something_worked_is_not_held_against_the_ag
         ({"at": {"x": -1, "y": 0.0}}, {"at": {"x": -4.5, "y": 4}}),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
         ([0] * limits.LOOP_PARTS + [1], [0] * limits.LOOP_PARTS + [2]),
+        (MANY | {"y": 1}, MANY | {"z": 1}),
         (None, None),
     ],
 )

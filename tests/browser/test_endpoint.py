@@ -124,7 +124,8 @@ async def test_proxy_in_the_environment_is_not_used(monkeypatch):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     with trio.fail_after(5):
         async with open_server(version_of("ws://h/devtools/browser/u")) as server:
-            await find_endpoint(f"http://127.0.0.1:{server.port}")
+            endpoint = await find_endpoint(f"http://127.0.0.1:{server.port}")
+    assert endpoint.url == f"ws://127.0.0.1:{server.port}/devtools/browser/u"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])

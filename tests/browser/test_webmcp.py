@@ -110,6 +110,7 @@ async def test_a_tool_that_comes_or_goes_is_noticed_without_asking(agent: Agent,
     await wait_offered(bridge, handle, "first", "second")
     await evaluate(page, "last.abort()")
     await wait_offered(bridge, handle, "second")
+    assert names(await list_tools(agent, handle)) == ["second"]
 
 
 async def test_a_page_that_registers_anew_whenever_it_is_asked_comes_to_rest(agent: Agent, bridge: Bridge, site: Site):

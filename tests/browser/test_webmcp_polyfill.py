@@ -79,6 +79,7 @@ async def test_its_tools_come_and_go_without_asking(agent: Agent, bridge: Bridge
     await wait_offered(bridge, handle, "first", "second")
     await evaluate(page, "last.abort()")
     await wait_offered(bridge, handle, "second")
+    assert names(await list_tools(agent, handle)) == ["second"]
 
 
 async def test_a_tool_of_its_that_was_replaced_does_not_run(agent: Agent, bridge: Bridge, site: Site, polyfill: str):

@@ -83,6 +83,7 @@ async def test_a_link_that_ends_anywhere_leaves_no_call_without_an_answer(
                     await use(agent)
                     await wait_found_again(agent)
                 await check_well(agent)
+        assert faulty not in links
 
 
 async def carried_bytes(open_link: OpenLink, direction: str) -> int:

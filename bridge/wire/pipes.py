@@ -72,6 +72,8 @@ class ChunkReader:
     def __init__(self, stream: trio.abc.ReceiveStream) -> None:
         self._stream = stream
         self._buffer = memoryview(bytearray(CHUNK_BYTES))
+        self._is_drained = False
+        """Nothing more was there, of a descriptor that can be waited for, as a file can't: to wait comes first."""
 
     async def receive(self) -> memoryview:
         """The next chunk, which is gone with the next call; an empty one at the end of the stream.
@@ -84,17 +86,21 @@ class ChunkReader:
         await trio.lowlevel.checkpoint_if_cancelled()
         has_waited = False
         while True:
-            try:
-                size = os.readv(self._stream.fileno(), (self._buffer,))
-            except BlockingIOError:
-                await trio.lowlevel.wait_readable(self._stream.fileno())
+            descriptor = self._stream.fileno()
+            if self._is_drained and descriptor >= 0:  # it is -1 once the stream is closed
+                await trio.lowlevel.wait_readable(descriptor)
                 has_waited = True
+            try:
+                size = os.readv(descriptor, (self._buffer,))
+            except BlockingIOError:
+                self._is_drained = True
             except OSError as error:
                 gone = trio.ClosedResourceError if error.errno == errno.EBADF else trio.BrokenResourceError
                 raise gone from error
             else:
                 if not has_waited:
                     await trio.lowlevel.cancel_shielded_checkpoint()
+                self._is_drained = has_waited and size < CHUNK_BYTES
                 return self._buffer[:size]
 
 

@@ -1,7 +1,8 @@
 """Bytes over real pipes: whole messages in their order, however full the pipe is, and whoever is cancelled."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 import pytest
 import trio
@@ -102,6 +103,54 @@ async def test_the_end_of_a_pipe_is_an_empty_chunk_and_a_closed_one_an_error(end
     await receiver.aclose()
     with pytest.raises(trio.ClosedResourceError):
         await reader.receive()
+
+
+async def test_a_pipe_that_was_read_empty_is_waited_for_and_read_once(ends, nursery, monkeypatch):
+    sender, receiver = ends
+    reader, reads, readv = ChunkReader(receiver), [], os.readv
+
+    def count_read(descriptor: int, buffers: Sequence[memoryview]) -> int:
+        reads.append(descriptor)
+        return readv(descriptor, buffers)
+
+    async def receive(expected: bytes) -> None:
+        assert await reader.receive() == expected
+        seen.append(expected)
+
+    seen: list[bytes] = []
+    monkeypatch.setattr(os, "readv", count_read)
+    for chunk in (b"a", b"b", b"c"):
+        nursery.start_soon(receive, chunk)
+        await wait_all_tasks_blocked()
+        await sender.send_all(chunk)
+        await wait_all_tasks_blocked()
+
+    assert seen == [b"a", b"b", b"c"]
+    # Only the first time it could not know that nothing is there.
+    assert len(reads) == 1 + 3
+
+
+async def test_a_pipe_that_is_closed_after_it_was_waited_for_is_an_error(ends, nursery: trio.Nursery):
+    sender, receiver = ends
+    reader = ChunkReader(receiver)
+    nursery.start_soon(reader.receive)
+    await wait_all_tasks_blocked()
+    await sender.send_all(b"x")
+    await wait_all_tasks_blocked()
+
+    await receiver.aclose()
+    with pytest.raises(trio.ClosedResourceError):
+        await reader.receive()
+
+
+async def test_a_file_can_be_read_though_it_can_not_be_waited_for(tmp_path: Path):
+    path = tmp_path / "lines"
+    path.write_bytes(b"one\ntwo\n")
+    async with trio.lowlevel.FdStream(os.open(path, os.O_RDONLY)) as file:
+        reader = ChunkReader(file)
+
+        assert await reader.receive() == b"one\ntwo\n"
+        assert not await reader.receive()
 
 
 async def test_closing_a_pipe_wakes_who_reads_it(ends, nursery: trio.Nursery):

@@ -70,7 +70,7 @@ class Client:
         return Lane(self._toolbox, self._stdio, nursery, self._asking.has)
 
     async def _read(self, lane: Lane) -> None:
-        with suppress(trio.BrokenResourceError):  # as good as the end
+        with suppress(trio.BrokenResourceError), self._stdio.until_stopped():  # as good as the end
             while (line := await self._stdio.next_line()) is not None:
                 if lane.takes(line):
                     # Calls begin in the order in which they came, also those that came together.

@@ -4,17 +4,15 @@ import json
 import os
 import select
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 import trio
 
 from bridge.limits import CLOSE_SECONDS, LAST_ANSWERS_SECONDS, MCP_LINE_BYTES, OPEN_REQUESTS, QUIET_SECONDS
 from bridge.wire.pipes import CHUNK_BYTES, ChunkReader, MessageWriter, Outbox, widen
-
-T = TypeVar("T")
 
 RequestId = int | str
 
@@ -193,13 +191,13 @@ class Stdio:
             scope.cancel()
 
     async def next_line(self) -> bytes | None:
-        """The next line that says something; None at the end of stdin, or when told to `stop`."""
+        """The next line that says something; None at the end of stdin. To be asked for in `until_stopped`."""
         try:
             while True:
                 if self.requests.are_too_many:
                     await self.wait_for_client(self.requests.wait_fewer)
                 try:
-                    line = await self._until_stopped(self._lines.read)
+                    line = await self._lines.read()
                 except NoMessage as refused:
                     await self.refuse(refused)
                 else:
@@ -216,22 +214,27 @@ class Stdio:
         """
         while True:
             carried = self._outbox.carried
-            with trio.move_on_after(LAST_ANSWERS_SECONDS):
-                return await self._until_stopped(step)
+            with trio.move_on_after(LAST_ANSWERS_SECONDS), self.until_stopped():
+                return await step()
             takes_none = carried == self._outbox.carried and not self._outbox.is_empty
             if takes_none and self._has_hung_up():
                 raise trio.BrokenResourceError
 
-    async def _until_stopped(self, step: Callable[[], Awaitable[T]]) -> T:
-        """Raises trio.BrokenResourceError when reading is stopped."""
-        scope = trio.CancelScope()
-        self._waits.add(scope)
-        try:
-            with scope:
+    @contextmanager
+    def until_stopped(self) -> Generator[None]:
+        """What is waited for in the block ends when reading is stopped.
+
+        Raises:
+            trio.BrokenResourceError: it was.
+        """
+        with trio.CancelScope() as scope:
+            self._waits.add(scope)
+            try:
                 if not self._stopped:
-                    return await step()
-        finally:
-            self._waits.discard(scope)
+                    yield
+                    return
+            finally:
+                self._waits.discard(scope)
         raise trio.BrokenResourceError
 
     async def refuse(self, refused: NoMessage) -> None:

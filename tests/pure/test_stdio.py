@@ -293,7 +293,7 @@ class Server:
         self.ended.set()
 
     async def _hand_on(self) -> None:
-        with suppress(trio.BrokenResourceError):
+        with suppress(trio.BrokenResourceError), self.stdio.until_stopped():
             while (line := await self.stdio.next_line()) is not None:
                 self.stdio.requests.hand_on(None)
                 await self.stdio.wait_for_client(partial(self._to_sdk.send, line))

@@ -87,12 +87,12 @@ def fill_defaults(schema: Mapping[str, Json], arguments: Arguments) -> Arguments
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return filled
-    for name, part in cast("dict[str, Json]", properties).items():
+    for name, part in cast("dict[str, Any]", properties).items():
         if not isinstance(part, dict):
             continue
-        if name not in filled and "default" in part:
+        if "default" in part and name not in filled:
             filled[name] = deepcopy(cast("Json", part["default"]))
-        if isinstance(filled.get(name), dict):
+        if "properties" in part and isinstance(filled.get(name), dict):
             filled[name] = fill_defaults(cast("dict[str, Json]", part), filled[name])
     return filled
 

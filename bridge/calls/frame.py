@@ -68,9 +68,10 @@ def without_brackets(text: str) -> str:
 def _has_controls(text: str) -> bool:
     """Of ASCII. To look for each of them is the quickest, as long as the text is in the processor's cache: in parts. A
     short one is read in less time than they are gone through."""
-    is_plain = len(text) <= _SHORT_CHARS and text.isprintable()
+    if len(text) <= _SHORT_CHARS and text.isprintable():
+        return False
     parts = (text[start : start + _PART_CHARS] for start in range(0, len(text), _PART_CHARS))
-    return not is_plain and any(control in part for part in parts for control in _CONTROLS)
+    return any(control in part for part in parts for control in _CONTROLS)
 
 
 def _as_escape(found: re.Match[str]) -> str:

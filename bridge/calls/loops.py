@@ -121,22 +121,23 @@ def _tell_apart(value: object) -> list[str]:
     # With a stack of its own: nobody has looked yet how deep the arguments of a refused call are.
     waiting = [value]
     while waiting and len(parts) < limits.LOOP_PARTS:
-        match part := waiting.pop():
-            case str():
-                parts.append(_address(part) or f'"{part[: limits.LOOP_ANSWER_CHARS]}')
-            case dict():
-                fields = _without_pixels(cast("dict[str, Any]", part))
-                names = sorted(islice(fields, limits.LOOP_PARTS))
-                parts += (f"{{{len(fields)}", *names)
-                waiting += [fields[name] for name in names]
-            case list():
-                items = cast("list[object]", part)
-                parts.append(f"[{len(items)}")
-                waiting += items[: limits.LOOP_PARTS]
-            case int() if not isinstance(part, bool):
-                parts.append(hex(part))  # which is quick, and never refused, for a number of any length
-            case _:
-                parts.append(repr(part))
+        part = waiting.pop()
+        if isinstance(part, str):
+            parts.append(_address(part) or f'"{part[: limits.LOOP_ANSWER_CHARS]}')
+        elif isinstance(part, dict):
+            fields = _without_pixels(cast("dict[str, Any]", part))
+            names = sorted(islice(fields, limits.LOOP_PARTS))
+            parts.append(f"{{{len(fields)}")
+            parts += names
+            waiting += [fields[name] for name in names]
+        elif isinstance(part, list):
+            items = cast("list[object]", part)
+            parts.append(f"[{len(items)}")
+            waiting += items[: limits.LOOP_PARTS]
+        elif type(part) is int:
+            parts.append(hex(part))  # which is quick, and never refused, for a number of any length
+        else:
+            parts.append(repr(part))
     return parts[: limits.LOOP_PARTS]
 
 
@@ -150,7 +151,7 @@ def _address(text: str) -> str | None:
 
 def _without_pixels(fields: dict[str, Any]) -> dict[str, Any]:
     """A point is the same as those few pixels beside it."""
-    if not (_is_place(fields.get("x")) and _is_place(fields.get("y"))):
+    if "x" not in fields or not (_is_place(fields["x"]) and _is_place(fields.get("y"))):
         return fields
     return fields | {name: int(fields[name] // limits.LOOP_PIXELS) for name in "xy"}
 

@@ -1,10 +1,9 @@
 """Where a page is, and whether it has moved since."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a page was at some moment.
 
     Attributes:

@@ -60,12 +60,15 @@ def _as_page_tool(name: str, owned: Owned, profile: SchemaProfile) -> dict[str, 
 def as_result(answer: Answer) -> dict[str, Any]:
     """An answer as MCP's CallToolResult."""
     texts = [{"type": "text", "text": text} for text in (answer.text, *answer.notes)]
-    result: dict[str, Any] = {"content": [texts[0], *map(_as_block, answer.media), *texts[1:]]}
+    if answer.media:
+        texts[1:1] = map(_as_block, answer.media)
+    result: dict[str, Any] = {"content": texts}
     if answer.structured is not None:
         result["structuredContent"] = answer.structured
     if answer.facts:
         result["_meta"] = {"pagebridge": answer.facts}
-    return result | {"isError": answer.is_error}
+    result["isError"] = answer.is_error
+    return result
 
 
 def _as_block(media: Media | Resource) -> dict[str, Any]:

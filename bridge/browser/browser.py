@@ -14,6 +14,7 @@ from bridge.settings import AttachOptions, LaunchOptions
 from bridge.wire.address import Address
 from bridge.wire.commands import (
     Event,
+    ask,
     get_command_line,
     get_targets,
     get_version,
@@ -23,7 +24,6 @@ from bridge.wire.commands import (
     target,
 )
 from bridge.wire.connection import Connection, open_connection
-from bridge.wire.devtools import ask
 
 logger = logging.getLogger(__name__)
 

@@ -20,10 +20,9 @@ from bridge.page.hands import HELD, Element, Held, RealmGone, call_hand, open_la
 from bridge.page.keys import MODIFIERS, Key, find_key
 from bridge.page.masks import MASKED, is_secret_field
 from bridge.page.session import Page
-from bridge.wire.commands import Command
+from bridge.wire.commands import Command, ask
 from bridge.wire.connection import Session
 from bridge.wire.devtools import (
-    ask,
     content_corner,
     describe_node,
     frame_owner,

@@ -13,8 +13,9 @@ from bridge.page.hands import Element, RealmGone, call_hand
 from bridge.page.input import Point, place_of
 from bridge.page.media import Recognised, recognise
 from bridge.page.session import Page
+from bridge.wire.commands import ask
 from bridge.wire.connection import Session
-from bridge.wire.devtools import NOT_THERE, Clip, Format, ask, capture, get_layout, get_window
+from bridge.wire.devtools import NOT_THERE, Clip, Format, capture, get_layout, get_window
 from bridge.wire.router import Json
 
 ColorScheme = Literal["light", "dark", "auto"]

@@ -3,9 +3,8 @@
 from bridge.page.console import Console
 from bridge.page.network import Network
 from bridge.settings import Inspected
-from bridge.wire.commands import Event, Readers
+from bridge.wire.commands import Event, Readers, ask
 from bridge.wire.connection import Session
-from bridge.wire.devtools import ask
 from bridge.wire.router import Json, SessionId
 from bridge.wire.watched import (
     CONSOLE_EVENTS,

@@ -31,6 +31,7 @@ __all__ = [
     "Lifecycle",
     "Readers",
     "add_script",
+    "ask",
     "emulation",
     "evaluate_in",
     "finish_command",
@@ -329,6 +330,11 @@ class Evaluated:
 
 
 _THROWN: Final = "thrown"
+
+
+def ask(method: str, /, **params: object) -> Generator[Json, Json, Json]:
+    """A command as it is; parameters that are None are left out."""
+    return (yield {"method": method, "params": {name: value for name, value in params.items() if value is not None}})
 
 
 def evaluate_in(

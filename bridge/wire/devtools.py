@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict
 
-from bridge.wire.commands import Command, Evaluated
+from bridge.wire.commands import Command, Evaluated, ask
 from bridge.wire.router import Json
 from bridge.wire.watched import object_in, objects_in
 
@@ -18,11 +18,6 @@ Format = Literal["png", "jpeg", "webp"]
 
 Quad = Sequence[float]
 """Four corners, x and y of each."""
-
-
-def ask(method: str, /, **params: object) -> Generator[Json, Json, Json]:
-    """A command as it is; parameters that are None are left out."""
-    return (yield {"method": method, "params": {name: value for name, value in params.items() if value is not None}})
 
 
 def release(object_id: str) -> Command:

@@ -312,7 +312,7 @@ def imported_commands(tree: ast.Module) -> dict[str, Any]:
 
 def is_command(one: object) -> bool:
     """Whether it makes a command of one method."""
-    if not inspect.isfunction(one) or one is devtools.ask:
+    if not inspect.isfunction(one) or one is commands.ask:
         return False
     return typing.get_origin(typing.get_type_hints(one).get("return")) is Generator
 

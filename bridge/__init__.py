@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from bridge.errors import BridgeError
     from bridge.settings import AgentSettings, AttachOptions, LaunchOptions, PageSettings
 
+__version__ = "0.1.0"
+"""Written here alone. Asking for the version of what is installed costs each start a file and a library."""
+
 __all__ = [
     "Agent",
     "AgentSettings",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 import click
 
-from bridge import limits
+from bridge import __version__, limits
 from bridge.errors import ArgumentsInvalid, BridgeError, UsageError
 from bridge.folders import read_folders
 from bridge.origins import OriginRules, address, read_origin, read_pattern
@@ -126,7 +126,7 @@ Examples:
   pagebridge pin https://shop.example --pin tools.json   approve its tools; then serve --pin tools.json
   pagebridge new tool weather                          a tool of this project; then tools ls, and validate""",
 )
-@click.version_option(package_name="pagebridge", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 @click.option(
     "--settings",
     type=PathType(path_type=Path),
@@ -511,15 +511,11 @@ def serve(
         from bridge.serve.imports import importing
 
         with importing():
-            from importlib.metadata import version
-
             from bridge.serve.greeting import Greeter
 
             has_project = project is not None or bool(modules)
             has_manifest = project is not None
-            greeter = Greeter(
-                version("pagebridge"), stdin, stdout, direct=direct, project=has_project, prompts=has_manifest
-            )
+            greeter = Greeter(__version__, stdin, stdout, direct=direct, project=has_project, prompts=has_manifest)
             greeter.look()
             import trio
 

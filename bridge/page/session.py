@@ -31,7 +31,7 @@ from bridge.wire.commands import (
     Command,
     Departure,
     add_script,
-    emulation,
+    ask,
     evaluate_in,
     inspector,
     main_frame,
@@ -106,7 +106,7 @@ class Page(PageState):
                     self._frames.learn(shown)
                 if self._ours:
                     # A page behind another one draws nothing, and what waits for a frame there waits for ever.
-                    session.send_nowait(emulation.set_focus_emulation_enabled(enabled=True))
+                    session.send_nowait(ask("Emulation.setFocusEmulationEnabled", enabled=True))
                 self._signal(Signal.SHIMS_INSTALLED)
                 if self._loads or self._frames.is_new:  # it went on before its answers were read, or before we came
                     self._signal(Signal.STARTED_LOADING)
@@ -267,7 +267,7 @@ class Page(PageState):
         if self._ours:
             await self._session.run(page.bring_to_front())
         elif not self._is_shown:
-            await self._session.run(emulation.set_focus_emulation_enabled(enabled=True))
+            await self._session.run(ask("Emulation.setFocusEmulationEnabled", enabled=True))
             self._is_shown = True
 
     async def answer_dialog(self, *, accept: bool, text: str | None) -> None:

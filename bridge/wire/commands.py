@@ -14,7 +14,7 @@ from bridge.wire.submodules import import_when_asked
 
 import_when_asked("cdp")
 
-from cdp import emulation, inspector, page, runtime, target  # noqa: E402
+from cdp import inspector, page, runtime, target  # noqa: E402
 
 __all__ = [
     "Command",
@@ -32,7 +32,6 @@ __all__ = [
     "Readers",
     "add_script",
     "ask",
-    "emulation",
     "evaluate_in",
     "finish_command",
     "get_command_line",

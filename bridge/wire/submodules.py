@@ -1,16 +1,15 @@
 """A package that imports all its submodules at once, and of which few are needed."""
 
 import sys
-from importlib import import_module
-from importlib.util import find_spec, module_from_spec
+from importlib.util import LazyLoader, find_spec, module_from_spec
 from types import ModuleType
 
 
 def import_when_asked(package: str) -> None:
-    """Have each submodule of a package imported when somebody first asks for it, here or elsewhere.
+    """Have each submodule of a package run when something in it is first asked for, here or elsewhere.
 
     The package's own `__init__` does not run, so this is for one that does nothing but import its submodules. PyCDP
-    has 45, we need a quarter of them, and all take a seventh of what the start spends on imports.
+    has 45, and those that we need import others for annotations alone, which are texts.
     """
     spec = find_spec(package)
     if spec is None or package in sys.modules:
@@ -18,10 +17,15 @@ def import_when_asked(package: str) -> None:
     module = module_from_spec(spec)
 
     def find(name: str) -> ModuleType:
-        try:
-            return import_module(f"{package}.{name}")
-        except ModuleNotFoundError as error:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}") from error
+        found = find_spec(f"{package}.{name}")
+        if found is None or found.loader is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found.loader = LazyLoader(found.loader)
+        submodule = module_from_spec(found)
+        sys.modules[found.name] = submodule
+        setattr(module, name, submodule)
+        found.loader.exec_module(submodule)
+        return submodule
 
     module.__getattr__ = find
     sys.modules[package] = module

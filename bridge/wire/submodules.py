@@ -17,12 +17,15 @@ def import_when_asked(package: str) -> None:
     module = module_from_spec(spec)
 
     def find(name: str) -> ModuleType:
-        found = find_spec(f"{package}.{name}")
+        full_name = f"{package}.{name}"
+        if full_name in sys.modules:  # it is being imported by its own name
+            return sys.modules[full_name]
+        found = find_spec(full_name)
         if found is None or found.loader is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found.loader = LazyLoader(found.loader)
         submodule = module_from_spec(found)
-        sys.modules[found.name] = submodule
+        sys.modules[full_name] = submodule
         setattr(module, name, submodule)
         found.loader.exec_module(submodule)
         return submodule
